@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { parseFragment } from "parse5";
+import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import { describe, expect, test } from "vitest";
 import { withoutWhite } from "./answer-text.ts";
 import { cellsOf, htmlToOtsl, ownerGrid, parseOtsl, type TableGrid, writeOtsl } from "./otsl.ts";
@@ -123,7 +123,7 @@ describe("HTML tables from elsewhere", () => {
 });
 
 function shownText(html: string): string {
-  const visit = (node: ReturnType<typeof parseFragment>["childNodes"][number]): string =>
+  const visit = (node: DefaultTreeAdapterTypes.ChildNode): string =>
     "value" in node ? node.value : "childNodes" in node ? node.childNodes.map(visit).join("") : "";
   return parseFragment(html).childNodes.map(visit).join("");
 }
