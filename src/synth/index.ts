@@ -1,0 +1,45 @@
+/**
+ * Synthetic documents with exact ground truth: Typst pages, rasterised by PDFium, checked character by character
+ * against what was asked for. Open the sources once, then draw:
+ *
+ *   const sources = await openSynth({ split: "train", fontPaths: [".train/fonts"], corpusFolder: ".train/corpus" });
+ *   for (const sample of textSamples(sources, seed, { augmentation: 0.7 })) …
+ *
+ * `textPage(sources, seed, index, options)` gives exactly `cropsPerPage` crops and depends on nothing else.
+ */
+import { loadCorpus } from "./corpus.ts";
+import { fontsFor, type Split } from "./fonts.ts";
+import { openRasteriser } from "./rasterise.ts";
+import type { SynthSources } from "./text-samples.ts";
+import { openTypesetter } from "./typeset.ts";
+
+export type { SynthCharacter } from "./align.ts";
+export { augment, type DamagedPicture, type Picture } from "./augment.ts";
+export { CONTENT_WEIGHTS, type ContentKind } from "./content.ts";
+export { type Corpus, SYNTH_ALPHABET } from "./corpus.ts";
+export { BUILT_IN_FAMILIES, FAMILIES, type FontFamily, type Split } from "./fonts.ts";
+export { createRandom, type Random } from "./random.ts";
+export { type SynthSources, type TextSample, type TextSampleOptions, textPage, textSamples } from "./text-samples.ts";
+
+export interface SynthOptions {
+  /** Which side of fonts and texts to draw from (default `train`). */
+  readonly split?: Split;
+  /** Folders with font files (scripts/synth-fetch-fonts.sh fills `.train/fonts`). */
+  readonly fontPaths?: readonly string[];
+  /** Folder with corpus text (scripts/synth-fetch-corpus.mjs fills `.train/corpus`); the built-in text if left out. */
+  readonly corpusFolder?: string;
+}
+
+/**
+ * Opens the engines, fonts and texts that samplers draw from.
+ * @throws MineruError `runtime-unavailable` without the typesetting engine, `file-unreadable` without the corpus.
+ */
+export async function openSynth(options: SynthOptions = {}): Promise<SynthSources> {
+  const split = options.split ?? "train";
+  const [typesetter, rasteriser, corpus] = await Promise.all([
+    openTypesetter({ fontPaths: options.fontPaths }),
+    openRasteriser(),
+    loadCorpus(split, options.corpusFolder),
+  ]);
+  return { typesetter, rasteriser, corpus, fonts: fontsFor(typesetter, split) };
+}
