@@ -249,20 +249,34 @@ describe("decoding", () => {
 });
 
 describe("interruption", () => {
-  const options = { blockLength: 8, maskToken, maxTokens: 64, stopTokens: [3] };
+  const options = { blockLength: 8, maskToken, maxTokens: 13, stopTokens: [3] };
 
   it("keeps what is settled without a gap, and no more than asked", () => {
     fc.assert(
-      fc.property(fc.nat(), fc.nat(20), fc.option(fc.nat(30), { nil: undefined }), fc.boolean(), (seed, steps, keep, stopEarly) => {
+      fc.property(fc.nat(), fc.nat(16), fc.option(fc.nat(30), { nil: undefined }), fc.boolean(), (seed, steps, keep, stopEarly) => {
         const answer = readerOf(seed);
         const decode = converse(decodeBlocks({ ...options, stopEarly }), (question) =>
           question.step > steps ? { stop: "repetition", keep } : answer(question),
         );
         fc.pre(decode.ended === "repetition");
         const gap = decode.canvas.findIndex((token) => token === maskToken || token === 3);
-        expect(decode.tokens).toEqual(decode.canvas.slice(0, Math.min(gap < 0 ? decode.canvas.length : gap, keep ?? 64)));
+        expect(decode.tokens).toEqual(decode.canvas.slice(0, Math.min(gap < 0 ? decode.canvas.length : gap, keep ?? 13, 13)));
         expect([decode.steps, decode.stopToken]).toEqual([steps, null]);
       }),
+    );
+  });
+
+  it("keeps no more than the token limit, though the last canvas reaches beyond it", () => {
+    const answer = seededReader(1, { vocabularySize: 3, maskToken });
+    const sequential = { ...options, rule: { strategy: "sequential" as const }, stopEarly: false };
+    const decode = converse(decodeBlocks(sequential), (question) => (question.step > 15 ? { stop: "cancelled" } : answer(question)));
+    expect([decode.tokens.length, decode.stepMap[14], decode.stepMap[15]]).toEqual([13, 15, 0]);
+    const overlong = converse(decodeBlocks(sequential), (question) =>
+      question.step > 15 ? { stop: "repetition", keep: 14 } : answer(question),
+    );
+    expect(overlong.tokens).toEqual(decode.tokens);
+    expect(() => converse(decodeBlocks(options), () => ({ stop: "repetition", keep: -1 }))).toThrow(
+      "`keep` expected an integer of at least 0",
     );
   });
 

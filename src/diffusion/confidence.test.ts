@@ -107,6 +107,7 @@ describe("sampling", () => {
     [2, 3, 1],
     [1, 0, 0.8],
     [1, 4, 0.7],
+    [1, 2, 0.6],
     [1, 0, 0],
     [1, 1, 1],
   ])("draws as often as temperature %d, top-k %d, top-p %d say, and says so", (temperature, topK, topP) => {

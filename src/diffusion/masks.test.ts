@@ -173,6 +173,11 @@ describe("training mask", () => {
     }
   });
 
+  it("lets padding rows see themselves and nobody see them", () => {
+    const mask = binary(trainingMask(trainingRows([{ promptLength: 1, answerLength: 0, blockLength: 2 }], 3)));
+    expect(Array.from(mask)).toEqual([1, 0, 0, 0, 1, 0, 0, 0, 1]);
+  });
+
   it("refuses bins that are too small and buffers that do not fit", () => {
     const rows: TrainingRows = trainingRows([{ promptLength: 2, answerLength: 3, blockLength: 2 }], 9);
     expect(rows.kind[8]).toBe(0);

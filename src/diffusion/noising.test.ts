@@ -109,6 +109,9 @@ describe("noising", () => {
   it("gives a sequence one rate if asked, and whole masks their share", () => {
     const [{ rates }] = noiseAnswer(answerOf(40), { blockLength: 4, maskToken, per: "sequence" }, createRandom(2));
     expect(new Set(rates).size).toBe(1);
+    const four = noiseAnswer(answerOf(40), { blockLength: 4, maskToken, low: 0.2, per: "sequence", copies: 4 }, createRandom(2));
+    const strata = four.map((copy) => Math.floor((copy.rates[0] - 0.2) / 0.2));
+    expect(strata.sort((a, b) => a - b)).toEqual([0, 1, 2, 3]);
     const [{ rates: mixed }] = noiseAnswer(answerOf(4_000), { blockLength: 4, maskToken, allMasked: 0.25 }, createRandom(2));
     expect(Math.abs(mixed.filter((rate) => rate === 1).length / 1_000 - 0.25)).toBeLessThan(0.05);
   });

@@ -39,6 +39,9 @@ describe("random", () => {
     }
     for (const count of counts) expect(Math.abs(count - 10_000)).toBeLessThan(400);
     expect(sum / 60_000).toBeCloseTo(0.5, 2);
+    let low = 0;
+    for (let draw = 0; draw < 10_000; draw++) if (random.integer(3 * 2 ** 30) < 2 ** 30) low++;
+    expect(Math.abs(low - 3_333)).toBeLessThan(250);
   });
 
   it("refuses seeds and states it cannot use", () => {

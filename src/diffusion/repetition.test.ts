@@ -31,7 +31,7 @@ describe("repetition", () => {
     expect(findRepetition([...prose(300), ...repeated([dot], 120), ...prose(300)])).toBeNull();
     const contents = Array.from({ length: 40 }, (_, index) => [...prose(4, index), ...repeated([dot], 60), 200 + index]).flat();
     expect(findRepetition(contents)).toBeNull();
-    expect(findRepetition(repeated(prose(60), 3))).toBeNull();
+    expect(findRepetition(repeated(prose(64), 3.75))).toBeNull();
   });
 
   it("is patient with blank forms, but not without end", () => {
