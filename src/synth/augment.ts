@@ -10,7 +10,6 @@ import {
   gaussianBlur,
   gaussianNoise,
   inverted,
-  jpegArtefacts,
   motionBlur,
   paperGrain,
   scanLines,
@@ -23,6 +22,7 @@ import {
   warp,
   watermark,
 } from "./damage.ts";
+import { jpegArtefacts } from "./jpeg-blocks.ts";
 import type { Random } from "./random.ts";
 
 export interface Picture {

@@ -4,10 +4,9 @@
  * to picture, driven by a seeded stream; only `warp` moves pixels, and it says where points go. It refuses to know
  * which damages go together (augment.ts decides).
  */
-import jpeg from "jpeg-js";
 import { resizeBicubic } from "../image/resample.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
-import type { Random } from "./random.ts";
+import { createRandom, type Random } from "./random.ts";
 
 export type Point = readonly [x: number, y: number];
 
@@ -15,9 +14,23 @@ function clampByte(value: number): number {
   return Math.max(0, Math.min(255, value));
 }
 
-function mapBytes(image: RgbImage, change: (value: number, index: number) => number): RgbImage {
+/** One byte table applied to every channel: what depends on the value alone. */
+function mapValues(image: RgbImage, change: (value: number) => number): RgbImage {
+  const table = Uint8Array.from({ length: 256 }, (_, value) => clampByte(change(value) + 0.5));
   const data = new Uint8Array(image.data.length);
-  for (let i = 0; i < data.length; i++) data[i] = clampByte(change(image.data[i], i) + 0.5);
+  for (let i = 0; i < data.length; i++) data[i] = table[image.data[i]];
+  return { width: image.width, height: image.height, data };
+}
+
+/** Multiplies each pixel by `light[pixel]` ([height, width]). */
+function multiply(image: RgbImage, light: Float32Array): RgbImage {
+  const data = new Uint8Array(image.data.length);
+  for (let pixel = 0, i = 0; pixel < light.length; pixel++, i += 3) {
+    const factor = light[pixel];
+    data[i] = clampByte(image.data[i] * factor + 0.5);
+    data[i + 1] = clampByte(image.data[i + 1] * factor + 0.5);
+    data[i + 2] = clampByte(image.data[i + 2] * factor + 0.5);
+  }
   return { width: image.width, height: image.height, data };
 }
 
@@ -71,9 +84,9 @@ export function warp(image: RgbImage, random: Random, radians: number, wavePx: n
     amplitude: (wavePx * random.range(0.2, 1)) / 2,
   }));
   const shift = (x: number, y: number, first: number): number => {
-    let sum = 0;
-    for (let i = first; i < first + 2; i++) sum += waves[i].amplitude * Math.sin(waves[i].fx * x + waves[i].fy * y + waves[i].phase);
-    return sum;
+    const one = waves[first];
+    const two = waves[first + 1];
+    return one.amplitude * Math.sin(one.fx * x + one.fy * y + one.phase) + two.amplitude * Math.sin(two.fx * x + two.fy * y + two.phase);
   };
   // One pixel of paper all around, so that sampling needs no bounds but this one.
   const padded = padWithPaper(image);
@@ -164,34 +177,55 @@ export function motionBlur(image: RgbImage, length: number, alongX: boolean): Rg
 /** Ink spreads (`amount` > 0) or thins (< 0): a mix with the local minimum or maximum over a 2x2 neighbourhood. */
 export function spreadInk(image: RgbImage, amount: number): RgbImage {
   const { width, height, data } = image;
-  const pickOf = amount > 0 ? Math.min : Math.max;
   const mix = Math.min(1, Math.abs(amount));
-  return mapBytes(image, (value, i) => {
-    const pixel = Math.floor(i / 3);
-    const x = pixel % width;
-    const y = (pixel - x) / width;
-    const right = x + 1 < width ? data[i + 3] : value;
-    const below = y + 1 < height ? data[i + 3 * width] : value;
-    return value + mix * (pickOf(value, right, below) - value);
-  });
+  const spreads = amount > 0;
+  const out = new Uint8Array(data.length);
+  for (let y = 0, i = 0; y < height; y++) {
+    const down = y + 1 < height ? width * 3 : 0;
+    for (let x = 0; x < width; x++) {
+      const right = x + 1 < width ? 3 : 0;
+      for (let c = 0; c < 3; c++, i++) {
+        const value = data[i];
+        const a = data[i + right];
+        const b = data[i + down];
+        const extreme = spreads ? Math.min(value, a, b) : Math.max(value, a, b);
+        out[i] = value + mix * (extreme - value) + 0.5;
+      }
+    }
+  }
+  return { width, height, data: out };
 }
 
 export function brightnessContrast(image: RgbImage, brightness: number, contrast: number): RgbImage {
-  return mapBytes(image, (value) => (value - 128) * contrast + 128 + brightness);
+  return mapValues(image, (value) => (value - 128) * contrast + 128 + brightness);
 }
 
 export function shiftColours(image: RgbImage, shifts: readonly [number, number, number]): RgbImage {
-  return mapBytes(image, (value, i) => value + shifts[i % 3]);
+  const data = new Uint8Array(image.data.length);
+  for (let i = 0; i < data.length; i++) data[i] = clampByte(image.data[i] + shifts[i % 3] + 0.5);
+  return { width: image.width, height: image.height, data };
 }
 
+/** A fixed draw of normal deviates; noise walks through it at random strides, which is far faster than drawing anew. */
+const DEVIATES: Float32Array = (() => {
+  const random = createRandom("deviates");
+  return Float32Array.from({ length: 8192 }, () => random.normal());
+})();
+
 export function gaussianNoise(image: RgbImage, random: Random, sigma: number, grey: boolean): RgbImage {
-  // Sums of three uniforms are normal enough for noise and four times faster.
-  const draw = () => (random.next() + random.next() + random.next() - 1.5) * 2 * sigma;
-  let shared = 0;
-  return mapBytes(image, (value, i) => {
-    if (!grey || i % 3 === 0) shared = draw();
-    return value + shared;
-  });
+  const data = new Uint8Array(image.data.length);
+  let state = random.int(1, 0x7ffffffe);
+  let noise = 0;
+  for (let i = 0; i < data.length; i++) {
+    if (!grey || i % 3 === 0) {
+      state ^= state << 13;
+      state ^= state >>> 17;
+      state ^= state << 5;
+      noise = DEVIATES[state & 8191] * sigma;
+    }
+    data[i] = clampByte(image.data[i] + noise + 0.5);
+  }
+  return { width: image.width, height: image.height, data };
 }
 
 /** Specks of ink and of paper, one or two pixels wide, on a `share` of the pixels. */
@@ -212,20 +246,19 @@ export function speckle(image: RgbImage, random: Random, share: number): RgbImag
 /** Thresholds to black and white; the threshold wavers by `waver` from pixel to pixel. */
 export function toOneBit(image: RgbImage, random: Random, threshold: number, waver: number): RgbImage {
   const data = new Uint8Array(image.data.length);
+  let state = random.int(1, 0x7ffffffe);
   for (let i = 0; i < data.length; i += 3) {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    const limit = threshold + ((state & 1023) / 512 - 1) * waver;
     const grey = 0.299 * image.data[i] + 0.587 * image.data[i + 1] + 0.114 * image.data[i + 2];
-    data.fill(grey + (random.next() - 0.5) * 2 * waver < threshold ? 0 : 255, i, i + 3);
+    const value = grey < limit ? 0 : 255;
+    data[i] = value;
+    data[i + 1] = value;
+    data[i + 2] = value;
   }
   return { width: image.width, height: image.height, data };
-}
-
-export function jpegArtefacts(image: RgbImage, quality: number): RgbImage {
-  const { width, height } = image;
-  const rgba = Buffer.alloc(width * height * 4, 255);
-  for (let i = 0, j = 0; i < image.data.length; i += 3, j += 4) rgba.set(image.data.subarray(i, i + 3), j);
-  const encoded = jpeg.encode({ width, height, data: rgba }, quality);
-  const decoded = jpeg.decode(encoded.data, { useTArray: true, formatAsRGBA: false });
-  return { width, height, data: decoded.data.slice(0, width * height * 3) };
 }
 
 /** Light that falls off along a direction: a multiplicative slope of at most `depth`, with a soft dark band now and then. */
@@ -234,19 +267,25 @@ export function shade(image: RgbImage, random: Random, depth: number): RgbImage 
   const angle = random.range(0, 2 * Math.PI);
   const [gx, gy] = [Math.cos(angle) / width, Math.sin(angle) / height];
   const band = random.chance(0.4) ? { at: random.range(-0.5, 0.5), width: random.range(0.05, 0.3), depth: depth * 0.8 } : undefined;
-  return mapBytes(image, (value, i) => {
-    const pixel = Math.floor(i / 3);
-    const along = ((pixel % width) - width / 2) * gx + (Math.floor(pixel / width) - height / 2) * gy;
-    let light = 1 - depth * (0.5 + along);
-    if (band) light -= band.depth * Math.exp(-(((along - band.at) / band.width) ** 2));
-    return value * Math.max(0.2, light);
-  });
+  const light = new Float32Array(width * height);
+  for (let y = 0, pixel = 0; y < height; y++)
+    for (let x = 0; x < width; x++, pixel++) {
+      const along = (x - width / 2) * gx + (y - height / 2) * gy;
+      let value = 1 - depth * (0.5 + along);
+      if (band) value -= band.depth * Math.exp(-(((along - band.at) / band.width) ** 2));
+      light[pixel] = Math.max(0.2, value);
+    }
+  return multiply(image, light);
 }
 
 /** Dark or light lines across, `period` pixels apart. */
 export function scanLines(image: RgbImage, random: Random, period: number, depth: number): RgbImage {
   const phase = random.int(0, period - 1);
-  return mapBytes(image, (value, i) => (Math.floor(i / 3 / image.width) % period === phase ? value - depth : value));
+  const rowBytes = image.width * 3;
+  const data = image.data.slice();
+  for (let y = phase; y < image.height; y += period)
+    for (let i = y * rowBytes; i < (y + 1) * rowBytes; i++) data[i] = clampByte(data[i] - depth);
+  return { width: image.width, height: image.height, data };
 }
 
 /** Paper grain: smooth noise of `cell` pixels laid under the ink (darkens only what is light). */
@@ -254,16 +293,21 @@ export function paperGrain(image: RgbImage, random: Random, cell: number, depth:
   const columns = Math.ceil(image.width / cell) + 2;
   const rows = Math.ceil(image.height / cell) + 2;
   const lattice = Float32Array.from({ length: columns * rows }, () => random.next());
-  return mapBytes(image, (value, i) => {
-    const pixel = Math.floor(i / 3);
-    const [u, v] = [(pixel % image.width) / cell, Math.floor(pixel / image.width) / cell];
-    const [u0, v0] = [Math.floor(u), Math.floor(v)];
-    const [fu, fv] = [u - u0, v - v0];
-    const at = v0 * columns + u0;
-    const top = lattice[at] * (1 - fu) + lattice[at + 1] * fu;
-    const below = lattice[at + columns] * (1 - fu) + lattice[at + columns + 1] * fu;
-    return value - (depth * (top * (1 - fv) + below * fv) * value) / 255;
-  });
+  const { width, height } = image;
+  const light = new Float32Array(width * height);
+  for (let y = 0, pixel = 0; y < height; y++) {
+    const row = Math.floor(y / cell);
+    const fv = y / cell - row;
+    for (let x = 0; x < width; x++, pixel++) {
+      const column = Math.floor(x / cell);
+      const fu = x / cell - column;
+      const at = row * columns + column;
+      const top = lattice[at] + fu * (lattice[at + 1] - lattice[at]);
+      const below = lattice[at + columns] + fu * (lattice[at + columns + 1] - lattice[at + columns]);
+      light[pixel] = 1 - (depth / 255) * (top + fv * (below - top));
+    }
+  }
+  return multiply(image, light);
 }
 
 /** A faint large shape (stripe or disc) behind the text. */
@@ -275,14 +319,17 @@ export function watermark(image: RgbImage, random: Random, depth: number): RgbIm
   const angle = random.range(0, Math.PI);
   const [nx, ny] = [Math.cos(angle), Math.sin(angle)];
   const tint = [random.range(0.3, 1), random.range(0.3, 1), random.range(0.3, 1)];
-  return mapBytes(image, (value, i) => {
-    const pixel = Math.floor(i / 3);
-    const [dx, dy] = [(pixel % width) - cx, Math.floor(pixel / width) - cy];
-    const inside = stripe ? Math.abs(dx * nx + dy * ny) < size / 2 : dx * dx + dy * dy < size * size;
-    return inside ? value - depth * tint[i % 3] * (value / 255) : value;
-  });
+  const data = image.data.slice();
+  for (let y = 0, i = 0; y < height; y++)
+    for (let x = 0; x < width; x++, i += 3) {
+      const dx = x - cx;
+      const dy = y - cy;
+      const inside = stripe ? Math.abs(dx * nx + dy * ny) < size / 2 : dx * dx + dy * dy < size * size;
+      if (inside) for (let c = 0; c < 3; c++) data[i + c] *= 1 - (depth / 255) * tint[c];
+    }
+  return { width, height, data };
 }
 
 export function inverted(image: RgbImage): RgbImage {
-  return mapBytes(image, (value) => 255 - value);
+  return mapValues(image, (value) => 254.5 - value);
 }

@@ -34,15 +34,15 @@ export const FAMILIES: readonly FontFamily[] = [
   ...families("serif", "train", 3, "Liberation Serif, Nimbus Roman, TeX Gyre Termes, CMU Serif, Latin Modern Roman, New Computer Modern"),
   ...families("serif", "train", 2, "STIXGeneral, Libertinus Serif, DejaVu Serif, Noto Serif, PT Serif, Caladea, Linux Libertine O"),
   ...families("serif", "train", 1, "Tinos, FreeSerif, Charis SIL, Gentium Book Basic, Junicode Two Beta, Vollkorn, Quattrocento"),
-  ...families("serif", "train", 1, "Old Standard TT, GFS Didot, Goudy Bookletter 1911, Century Catalogue, Prociono, Essays1743"),
-  ...families("sans", "train", 3, "Liberation Sans, Nimbus Sans, TeX Gyre Heros, DejaVu Sans, Roboto, Noto Sans"),
-  ...families("sans", "train", 2, "Arimo, Lato, Inter, PT Sans, Cantarell, Latin Modern Sans"),
   ...families(
-    "sans",
+    "serif",
     "train",
     1,
-    "FreeSans, CMU Sans Serif, Linux Biolinum O, TeX Gyre Adventor, Comic Neue, B612, Go, Nimbus Sans Narrow",
+    "Old Standard TT, GFS Didot, Goudy Bookletter 1911, Century Catalogue, Prociono, Essays1743, CMU Concrete",
   ),
+  ...families("sans", "train", 3, "Liberation Sans, Nimbus Sans, TeX Gyre Heros, DejaVu Sans, Roboto, Noto Sans"),
+  ...families("sans", "train", 2, "Arimo, Lato, Inter, PT Sans, Cantarell, Latin Modern Sans"),
+  ...families("sans", "train", 1, "FreeSans, CMU Sans Serif, Linux Biolinum O, TeX Gyre Adventor, Comic Neue, B612, Go"),
   ...families(
     "mono",
     "train",
@@ -54,10 +54,10 @@ export const FAMILIES: readonly FontFamily[] = [
     "serif",
     "heldout",
     1,
-    "EB Garamond, C059, TeX Gyre Schola, URW Bookman, TeX Gyre Bonum, P052, TeX Gyre Pagella, Fanwood Text",
+    "EB Garamond 12, EB Garamond 08, C059, TeX Gyre Schola, URW Bookman, TeX Gyre Bonum, P052, TeX Gyre Pagella, Fanwood Text",
   ),
   ...families("sans", "heldout", 1, "Open Sans, Carlito, Cabin, League Spartan"),
-  ...families("mono", "heldout", 1, "Go Mono, PT Mono, B612 Mono"),
+  ...families("mono", "heldout", 1, "Go Mono, PT Mono"),
 ];
 
 /** The families of one side that the engine can print; the built-in ones if it has none of that side. */

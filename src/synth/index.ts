@@ -5,7 +5,11 @@
  *   const sources = await openSynth({ split: "train", fontPaths: [".train/fonts"], corpusFolder: ".train/corpus" });
  *   for (const sample of textSamples(sources, seed, { augmentation: 0.7 })) …
  *
- * `textPage(sources, seed, index, options)` gives exactly `cropsPerPage` crops and depends on nothing else.
+ * `textPage(sources, seed, index, options)` gives exactly `cropsPerPage` crops and depends on nothing else. Beside a
+ * trainer, let worker threads make them (run from dist/):
+ *
+ *   await using stream = startSampleStream({ seed, recipe: { sources: { fontPaths, corpusFolder }, weights: { text: 1 } } });
+ *   const samples = await stream.take(32); // the same for the same seed and recipe, whatever the number of workers
  */
 import { loadCorpus } from "./corpus.ts";
 import { fontsFor, type Split } from "./fonts.ts";
@@ -19,6 +23,8 @@ export { CONTENT_WEIGHTS, type ContentKind } from "./content.ts";
 export { type Corpus, SYNTH_ALPHABET } from "./corpus.ts";
 export { BUILT_IN_FAMILIES, FAMILIES, type FontFamily, type Split } from "./fonts.ts";
 export { createRandom, type Random } from "./random.ts";
+export { makeBatch, type SampleRecipe, type SynthSample, type SynthTask } from "./recipe.ts";
+export { type SampleStream, type SampleStreamOptions, startSampleStream } from "./stream.ts";
 export { type SynthSources, type TextSample, type TextSampleOptions, textPage, textSamples } from "./text-samples.ts";
 
 export interface SynthOptions {

@@ -1,0 +1,34 @@
+/**
+ * What a stream of samples is made of. A recipe gives each task a weight and its options; batch `b` of `seed` draws
+ * one task and makes one batch of it, so any part of a stream can be made anywhere, in any order, and is the same.
+ * It refuses to know about threads and queues (stream.ts).
+ */
+import type { SynthOptions } from "./index.ts";
+import { createRandom } from "./random.ts";
+import { type SynthSources, type TextSample, type TextSampleOptions, textPage } from "./text-samples.ts";
+
+export type SynthSample = TextSample;
+export type SynthTask = SynthSample["task"];
+
+export interface SampleRecipe {
+  /** Fonts and texts to draw from. */
+  readonly sources?: SynthOptions;
+  /** Share of batches per task; a task left out is not drawn. */
+  readonly weights: Partial<Readonly<Record<SynthTask, number>>>;
+  readonly text?: TextSampleOptions;
+}
+
+/**
+ * Makes batch `index` of `seed`.
+ * @throws RangeError if no task has a positive weight.
+ */
+export function makeBatch(sources: SynthSources, recipe: SampleRecipe, seed: number, index: number): SynthSample[] {
+  const weights = recipe.weights as Record<SynthTask, number>;
+  if (!Object.values(weights).some((weight) => weight > 0))
+    throw new RangeError("`weights` expected a task with a positive weight, got none");
+  const task = createRandom("task", seed, index).weighted(weights);
+  switch (task) {
+    case "text":
+      return textPage(sources, seed, index, recipe.text);
+  }
+}
