@@ -65,6 +65,6 @@ export function decodeProgram(config: ModelConfig, { hidden = false } = {}): Pro
     outputs[presentName("key", i)] = key;
     outputs[presentName("value", i)] = value;
   });
-  if (hidden) result.hidden.forEach((value, i) => Object.assign(outputs, { [`hidden.${i}`]: value }));
+  if (hidden) Object.assign(outputs, Object.fromEntries(result.hidden.map((value, i) => [`hidden.${i}`, value])));
   return { name: "decode", outputs };
 }

@@ -1,0 +1,87 @@
+/**
+ * What the engine is asked and what it answers: one request per region, one result each, and events while it works.
+ */
+import type { CommitRuleOptions } from "../diffusion/commit-rules.ts";
+import type { EndReason, StepRecord } from "../diffusion/conversation.ts";
+import type { Recording } from "../diffusion/replay.ts";
+import type { RgbImage } from "../image/rgb-image.ts";
+import type { TaskName } from "../text/prompts.ts";
+
+export interface DecodingOptions {
+  /** Positions per block; 1 is autoregression, "answer" is full-sequence diffusion. Default: the checkpoint's, else 32. */
+  readonly blockLength?: number | "answer";
+  /** Commit rule; default `low_confidence_dynamic` at the checkpoint's threshold, else 0.95. */
+  readonly rule?: CommitRuleOptions;
+  readonly stepsPerBlock?: number;
+  readonly maxTokens?: number;
+  /** Token ids that end the answer; the checkpoint's if absent. */
+  readonly stopTokens?: readonly number[];
+  /** 0 (default) is greedy. */
+  readonly temperature?: number;
+  readonly topK?: number;
+  readonly topP?: number;
+  /** Of sampling; default 0. */
+  readonly seed?: number;
+  /** Fill the last block before looking for its end, as the official code does. Default false. */
+  readonly fillLastBlock?: boolean;
+  /** Keep the answers of the model, so that the decode can be replayed; with this many candidates per position. */
+  readonly record?: { readonly candidates: number };
+}
+
+export interface RecognitionRequest {
+  readonly task: TaskName;
+  /** Absent for a prompt without image. */
+  readonly image?: RgbImage;
+  /** Another wording than the task's. */
+  readonly prompt?: string;
+  /** Prompt tokens instead of task and image: what tests and researchers use. */
+  readonly promptIds?: Int32Array;
+  readonly decoding?: DecodingOptions;
+}
+
+export interface TokenRecord {
+  readonly token: number;
+  readonly text: string;
+  readonly confidence: number;
+  /** The step that settled it, from 1. */
+  readonly step: number;
+}
+
+export interface RecognitionResult {
+  readonly text: string;
+  readonly tokens: readonly TokenRecord[];
+  readonly ended: EndReason;
+  readonly promptTokens: number;
+  readonly imageTokens: number;
+  readonly steps: number;
+  /** Forward passes this sequence took part in. */
+  readonly forwards: number;
+  /** Settled positions of the canvas (those behind the end included) per forward pass. */
+  readonly tokensPerForward: number;
+  readonly stepsOfBlock: readonly number[];
+  /** Time this sequence was active, waiting for others in its batch included. */
+  readonly milliseconds: number;
+  readonly recording?: Recording;
+}
+
+export interface StepEvent {
+  readonly kind: "step";
+  /** Index of the request. */
+  readonly request: number;
+  readonly record: StepRecord;
+}
+
+export interface ResultEvent {
+  readonly kind: "result";
+  readonly request: number;
+  readonly result: RecognitionResult;
+}
+
+export type RecognitionEvent = StepEvent | ResultEvent;
+
+export interface RecognizeOptions {
+  readonly signal?: AbortSignal;
+  /** Regions decoded side by side, each at its own step. Default 8. */
+  readonly batchSize?: number;
+  readonly onEvent?: (event: RecognitionEvent) => void;
+}
