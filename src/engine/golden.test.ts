@@ -100,7 +100,7 @@ describe("greedy decodes of the reference", { timeout: 600_000 }, () => {
       decodes.map((decode) => requestOf(decode)),
       { batchSize: 8 },
     );
-    results.forEach((result, i) => expectDecode(result, decodes[i]));
+    for (const [i, result] of results.entries()) expectDecode(result, decodes[i]);
   });
 
   test("the other strategies", async () => {

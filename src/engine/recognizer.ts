@@ -7,13 +7,16 @@ import type { CommitRuleOptions } from "../diffusion/commit-rules.ts";
 import { resizeByNeed } from "../image/crops.ts";
 import { patchify } from "../image/patches.ts";
 import { type ImageProcessorConfig, parseProcessorConfig } from "../image/processor-config.ts";
+import { resizeBicubic } from "../image/resample.ts";
+import type { RgbImage } from "../image/rgb-image.ts";
 import type { ModelConfig } from "../model/config.ts";
 import type { Runtime } from "../runtime/session.ts";
 import { loadChatTemplate } from "../text/chat-template.ts";
 import { createPromptEncoder, type PromptEncoder } from "../text/prompt-encoder.ts";
-import { tasks } from "../text/prompts.ts";
+import { type TaskName, tasks } from "../text/prompts.ts";
 import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
 import { Engine, encodeImage } from "./engine.ts";
+import { parseReadingProfile, type ReadingProfile } from "./reading-profile.ts";
 import { Sequence } from "./sequence.ts";
 import { loadSessions, type ModelSessions, type SessionsOptions } from "./sessions.ts";
 import type { DecodingOptions, RecognitionRequest, RecognitionResult, RecognizeOptions, TokenRecord } from "./types.ts";
@@ -26,6 +29,7 @@ export interface RecognizerInfo {
   readonly dir: string;
   readonly config: ModelConfig;
   readonly processor: ImageProcessorConfig;
+  readonly profile: ReadingProfile;
 }
 
 export interface Recognizer extends AsyncDisposable {
@@ -46,7 +50,12 @@ class LocalRecognizer implements Recognizer {
     const { config, tokenizerFiles } = checkpoint;
     this.#checkpoint = checkpoint;
     this.#sessions = sessions;
-    this.info = { dir: checkpoint.dir, config, processor: parseProcessorConfig(checkpoint.preprocessor) };
+    this.info = {
+      dir: checkpoint.dir,
+      config,
+      processor: parseProcessorConfig(checkpoint.preprocessor),
+      profile: parseReadingProfile(checkpoint.preprocessor),
+    };
     this.#tokenizer = loadTokenizer(tokenizerFiles);
     this.#prompt = createPromptEncoder(this.#tokenizer, loadChatTemplate(tokenizerFiles), config.imageTokenId);
     this.#forbidden = [config.maskTokenId];
@@ -103,6 +112,14 @@ class LocalRecognizer implements Recognizer {
     await this.close();
   }
 
+  /** A page for layout detection becomes a square, whatever its shape; anything else keeps its own. */
+  #patches(task: TaskName, image: RgbImage) {
+    const { processor, profile } = this.info;
+    if (task !== "layout") return patchify(resizeByNeed(image), processor);
+    const size = profile.layoutSize;
+    return patchify(resizeBicubic(image, size, size), { ...processor, maxPixels: Math.max(processor.maxPixels, size * size) });
+  }
+
   #decoder({ task, decoding = {} }: RecognitionRequest) {
     const { generation, config } = this.#checkpoint;
     const maxTokens = decoding.maxTokens ?? tasks[task].maxAnswerTokens;
@@ -122,7 +139,7 @@ class LocalRecognizer implements Recognizer {
     const { config } = this.info;
     const { decoding = {} } = request;
     let features: Float32Array | null = null;
-    if (request.image) features = await encodeImage(patchify(resizeByNeed(request.image), this.info.processor), config, this.#sessions);
+    if (request.image) features = await encodeImage(this.#patches(request.task, request.image), config, this.#sessions);
     const imageTokens = features ? features.length / config.text.hiddenSize : 0;
     const ids = request.promptIds ?? this.#prompt(request.task, imageTokens, request.prompt);
     return new Sequence(

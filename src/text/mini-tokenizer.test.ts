@@ -89,10 +89,10 @@ it("asks without a system message, in 39 tokens and the image's", () => {
   expect(template.render([{ role: "user", content: " a\n" }], { addGenerationPrompt: false })).toBe("<|im_start|>user\n a\n<|im_end|>\n");
 });
 
-it("states stop tokens and the limits of 1 to 256 image tokens", () => {
+it("states stop tokens and the limits of 1 to 512 image tokens", () => {
   expect(files["generation_config.json"]).toEqual({
     eos_token_id: [tokenizer.idOf("<|im_end|>"), tokenizer.idOf("<|endoftext|>")],
     pad_token_id: tokenizer.idOf("<|endoftext|>"),
   });
-  expect(files["preprocessor_config.json"]).toMatchObject({ min_pixels: 784, max_pixels: 200704, patch_size: 14, merge_size: 2 });
+  expect(files["preprocessor_config.json"]).toMatchObject({ min_pixels: 784, max_pixels: 401408, patch_size: 14, merge_size: 2 });
 });

@@ -164,7 +164,7 @@ export class Trainer {
       warmupSteps: stage.warmupSteps,
       totalSteps: stage.steps,
     });
-    const gradientNorm = await this.#update(loaded, results, rate, stepInStage);
+    const gradientNorm = await this.#update(loaded, results, rate);
     this.state.step++;
     const losses = Object.fromEntries(loaded.training.losses.map((name) => [name, results[name].data[0] as number]));
     return {
@@ -240,14 +240,15 @@ export class Trainer {
     return this.#stage;
   }
 
-  async #update(loaded: LoadedStage, gradients: Readonly<Record<string, Tensor>>, rate: number, stepInStage: number): Promise<number> {
+  async #update(loaded: LoadedStage, gradients: Readonly<Record<string, Tensor>>, rate: number): Promise<number> {
     const { optimizer: config, averageDecay } = this.#options.recipe;
     const { weights, average, moments } = this.state;
     const one = (value: number) => float32(Float32Array.of(value), []);
     const feeds: Feeds = {
       learningRate: one(rate),
-      correction1: one(1 - config.beta1 ** stepInStage),
-      correction2: one(1 - config.beta2 ** stepInStage),
+      // Moments live on from stage to stage, so their age is that of the run; those of parameters that join later start gently.
+      correction1: one(1 - config.beta1 ** (this.state.step + 1)),
+      correction2: one(1 - config.beta2 ** (this.state.step + 1)),
       gradientScale: one(1),
     };
     const wanted = ["gradientNorm"];

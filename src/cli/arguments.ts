@@ -1,0 +1,66 @@
+/** Argument values: each parser returns the value or throws what commander prints. */
+import { InvalidArgumentError } from "commander";
+import { type CommitRuleOptions, type CommitStrategy, commitStrategies, type DecodingOptions } from "../index.ts";
+
+export function numberBetween(least: number, most: number, { whole = false } = {}): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    const fits = text.trim() !== "" && value >= least && value <= most && (!whole || Number.isInteger(value));
+    if (!fits) throw new InvalidArgumentError(`expected a ${whole ? "whole " : ""}number from ${least} to ${most}.`);
+    return value;
+  };
+}
+
+/** `1-3,7` → [0, 1, 2, 6] */
+export function pageRanges(text: string): number[] {
+  const pages = text.split(",").flatMap((part) => {
+    const match = /^\s*(\d+)\s*(?:-\s*(\d+)\s*)?$/.exec(part);
+    const [first, last] = match ? [Number(match[1]), Number(match[2] ?? match[1])] : [0, 0];
+    if (first < 1 || last < first || last > 1_000_000) throw new InvalidArgumentError("expected pages such as 1-3,7 (counted from 1).");
+    return Array.from({ length: last - first + 1 }, (_, i) => first - 1 + i);
+  });
+  return [...new Set(pages)].sort((a, b) => a - b);
+}
+
+export function oneOf<T extends string>(...choices: readonly T[]): (text: string) => T {
+  return (text) => {
+    if (!(choices as readonly string[]).includes(text)) throw new InvalidArgumentError(`expected one of ${choices.join(", ")}.`);
+    return text as T;
+  };
+}
+
+export interface DecodingFlags {
+  readonly threshold?: number;
+  readonly blockLength?: number | "answer";
+  readonly strategy?: CommitStrategy;
+  readonly gamma?: number;
+  readonly factor?: number;
+  readonly steps?: number;
+  readonly temperature?: number;
+  readonly seed?: number;
+  readonly maxTokens?: number;
+}
+
+export const strategyChoice = oneOf(...commitStrategies);
+
+export function blockLengthChoice(text: string): number | "answer" {
+  return text === "answer" ? text : numberBetween(1, 4096, { whole: true })(text);
+}
+
+/** Flags → decoding options; only what was given. */
+export function decodingOf(flags: DecodingFlags): DecodingOptions {
+  const { threshold, strategy, gamma, factor } = flags;
+  const rule: CommitRuleOptions = defined({ strategy, threshold, gamma, factor });
+  return defined({
+    blockLength: flags.blockLength,
+    stepsPerBlock: flags.steps,
+    temperature: flags.temperature,
+    seed: flags.seed,
+    maxTokens: flags.maxTokens,
+    rule: Object.keys(rule).length > 0 ? rule : undefined,
+  });
+}
+
+function defined<T extends object>(object: T): T {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
+}

@@ -1,0 +1,79 @@
+/** The commands and their flags. */
+import { Command } from "commander";
+import { taskNames } from "../index.ts";
+import { blockLengthChoice, numberBetween, oneOf, pageRanges, strategyChoice } from "./arguments.ts";
+import { parseCommand } from "./parse-command.ts";
+import { recognizeCommand } from "./recognize-command.ts";
+import { version } from "./version.ts";
+
+export interface ProgramResult {
+  readonly exitCode?: number;
+}
+
+function withDecoding(command: Command): Command {
+  return command
+    .option("--model <dir>", "checkpoint folder (default: the embedded mini)")
+    .option("--threshold <number>", "commit every position above this confidence", numberBetween(0, 1))
+    .option("--block-length <n>", 'positions per block; 1 is autoregression, "answer" is one block', blockLengthChoice)
+    .option("--strategy <name>", "commit rule", strategyChoice)
+    .option("--gamma <number>", "entropy budget of entropy_bounded", numberBetween(0, 1000))
+    .option("--factor <number>", "of the factor rule", numberBetween(0, 1000))
+    .option("--steps <n>", "steps a block may take at most", numberBetween(1, 4096, { whole: true }))
+    .option("--temperature <number>", "0 is greedy", numberBetween(0, 100))
+    .option("--seed <n>", "of sampling", numberBetween(0, Number.MAX_SAFE_INTEGER, { whole: true }))
+    .option("--max-tokens <n>", "tokens of one answer at most", numberBetween(1, 32768, { whole: true }))
+    .option("--threads <n>", "threads of one operation", numberBetween(1, 1024, { whole: true }));
+}
+
+/** The program; actions run until `signal` is aborted. */
+export function createProgram(signal: AbortSignal): { parseAsync(argv: readonly string[]): Promise<ProgramResult> } {
+  let exitCode: number | undefined;
+  const program = new Command("mineru-diffusion")
+    .description("Reads document pages by block-wise diffusion decoding.")
+    .version(version)
+    .exitOverride()
+    .showHelpAfterError("(--help lists the options)");
+
+  withDecoding(
+    program
+      .command("parse")
+      .description("PDFs and images to Markdown")
+      .argument("<file...>", "PDF, PNG, JPEG, WebP, TIFF, GIF or BMP; - is standard input")
+      .option("-o, --output <dir>", "write DIR/<stem>/ for each file instead of standard output")
+      .option("--format <name>", "what standard output gets", oneOf("md", "json", "content-list", "middle", "html", "ndjson"), "md")
+      .option("--pages <ranges>", "such as 1-3,7", pageRanges)
+      .option("--password <text>", "of an encrypted PDF")
+      .option("--dpi <n>", "resolution PDF pages are read at", numberBetween(36, 1200))
+      .option("--tables <form>", "html, or auto: Markdown where no cell spans places", oneOf("html", "auto"), "html")
+      .option("--keep-paratext", "headers, footers and page numbers in the Markdown too")
+      .option("--keep-lines", "keep the line breaks of the page")
+      .option("--mark-below <confidence>", "mark passages the model is less sure of", numberBetween(0, 1))
+      .option("--layout-analysis", "ask for the layout in the older wording")
+      .option("--tokens", "every token's confidence and step in the JSON")
+      .option("--batch-size <n>", "regions decoded side by side", numberBetween(1, 256, { whole: true }))
+      .option("--force", "parse again what is already in the output folder")
+      .option("-q, --quiet", "no progress"),
+  ).action(async (files: string[], flags) => {
+    exitCode = await parseCommand(files, flags, signal);
+  });
+
+  withDecoding(
+    program
+      .command("recognize")
+      .description("one crop to text, table, formula or layout")
+      .argument("<image>", "PNG, JPEG, WebP, TIFF, GIF or BMP; - is standard input")
+      .requiredOption("--task <name>", "what the picture shows", oneOf(...taskNames))
+      .option("--prompt <text>", "another wording than the task's")
+      .option("--json", "text with every token's confidence and step")
+      .option("--trace", "show the text crystallise on standard error"),
+  ).action(async (image: string, flags) => {
+    exitCode = await recognizeCommand(image, flags, signal);
+  });
+
+  return {
+    async parseAsync(argv) {
+      await program.parseAsync(argv as string[]);
+      return { exitCode };
+    },
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * How the page pipeline prepares pictures for a checkpoint's weights, read from its preprocessor_config.json: published values where the
+ * file is silent (paper section 4: layout on 1036×1036, regions at native size up to 2048 image tokens).
+ */
+import { MineruError } from "../error.ts";
+
+export interface ReadingProfile {
+  /** Edge of the square a page is resized to for layout detection (`layout_image_size`). */
+  readonly layoutSize: number;
+  /** Image tokens a region may take before it is cut into bands (`region_max_tokens`). */
+  readonly regionTokens: number;
+  /** Text regions whose line pitch in pixels lies outside are rescaled into this range (`text_line_height`). */
+  readonly lineHeight: readonly [number, number] | null;
+  /** Answers break lines where the page does (`printed_line_breaks`). */
+  readonly printedLineBreaks: boolean;
+}
+
+const PUBLISHED: ReadingProfile = { layoutSize: 1036, regionTokens: 2048, lineHeight: null, printedLineBreaks: false };
+
+const positive = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0;
+
+/** @throws MineruError `checkpoint-invalid` naming each value that does not fit. */
+export function parseReadingProfile(preprocessor: unknown): ReadingProfile {
+  const json = (preprocessor ?? {}) as Record<string, unknown>;
+  const problems: string[] = [];
+  const read = <T>(key: string, fallback: T, fits: (value: unknown) => value is T, expected: string): T => {
+    const value = json[key];
+    if (value === undefined) return fallback;
+    if (fits(value)) return value;
+    problems.push(`\`${key}\` expected ${expected}, got ${JSON.stringify(value)}`);
+    return fallback;
+  };
+  const isRange = (value: unknown): value is readonly [number, number] | null =>
+    Array.isArray(value) && value.length === 2 && value.every(positive) && value[0] < value[1];
+  const profile: ReadingProfile = {
+    layoutSize: read("layout_image_size", PUBLISHED.layoutSize, positive, "a positive integer"),
+    regionTokens: read("region_max_tokens", PUBLISHED.regionTokens, positive, "a positive integer"),
+    lineHeight: read("text_line_height", PUBLISHED.lineHeight, isRange, "[least, most] in pixels"),
+    printedLineBreaks: read(
+      "printed_line_breaks",
+      PUBLISHED.printedLineBreaks,
+      (v): v is boolean => typeof v === "boolean",
+      "true or false",
+    ),
+  };
+  if (problems.length > 0) throw new MineruError("checkpoint-invalid", `preprocessor_config.json: ${problems.join("; ")}`);
+  return profile;
+}

@@ -1,0 +1,68 @@
+/**
+ * The library. `load()` gives a parser; `parser.parse(file)` yields pages as they are read.
+ *
+ *   import { load } from "mineru-diffusion";
+ *   await using parser = await load();
+ *   for await (const { page } of parser.parse("paper.pdf")) console.log(page.regions);
+ */
+import { embeddedCheckpoint } from "./checkpoint/embedded.ts";
+import { type DocumentInput, type DocumentPage, type ParseOptions, parseDocument } from "./document/parser.ts";
+import { loadRecognizer, type Recognizer } from "./engine/recognizer.ts";
+import type { RecognitionRequest, RecognitionResult, RecognizeOptions } from "./engine/types.ts";
+import { nodeRuntime } from "./runtime/onnxruntime.node.ts";
+import type { SessionOptions } from "./runtime/session.ts";
+
+export { embeddedCheckpoint } from "./checkpoint/embedded.ts";
+export { decodeBlocks } from "./diffusion/block-decoder.ts";
+export { type CommitRuleOptions, type CommitStrategy, commitStrategies } from "./diffusion/commit-rules.ts";
+export { type Recording, replay, replaySteps } from "./diffusion/replay.ts";
+export { type ContentListEntry, type ContentListOptions, writeContentList } from "./document/assembly/content-list.ts";
+export { type MarkdownOptions, writeMarkdown } from "./document/assembly/markdown.ts";
+export { type AssemblyOptions, assemble } from "./document/assembly.ts";
+export { parseFormula } from "./document/formula.ts";
+export { parseLayout, writeLayout } from "./document/layout-text.ts";
+export { parseOtsl } from "./document/otsl.ts";
+export { type DocumentJson, documentToJson, type PageJson, pageToJson } from "./document/outputs/document-json.ts";
+export { documentHtml, type HtmlOptions } from "./document/outputs/html.ts";
+export { drawLayout } from "./document/outputs/layout-overlay.ts";
+export { documentToMiddleJson } from "./document/outputs/middle-json.ts";
+export { readNdjson, writeNdjson } from "./document/outputs/ndjson.ts";
+export type { PageEvent, PageParse, PageParseOptions } from "./document/parse.ts";
+export type { DocumentInput, DocumentPage, ParseOptions, ParseProgress } from "./document/parser.ts";
+export { tableToHtml } from "./document/table-html.ts";
+export type * from "./document/types.ts";
+export type { Recognizer, RecognizerInfo } from "./engine/recognizer.ts";
+export type * from "./engine/types.ts";
+export { type ErrorCode, MineruError } from "./error.ts";
+export { decodeImage } from "./image/decode-image.ts";
+export { encodePng } from "./image/encode-png.ts";
+export type { RgbImage } from "./image/rgb-image.ts";
+export { type TaskName, taskNames, tasks } from "./text/prompts.ts";
+
+export interface LoadOptions extends Omit<SessionOptions, "weightsFolder"> {
+  /** Checkpoint folder; the embedded `mini` if absent. */
+  readonly model?: string;
+}
+
+/** A loaded model and what can be done with it. Holds memory until closed. */
+export interface Parser extends AsyncDisposable {
+  readonly recognizer: Recognizer;
+  /** Pages of a document, as they are read. */
+  parse(input: DocumentInput, options?: ParseOptions): AsyncGenerator<DocumentPage, void, undefined>;
+  /** Single regions: crops in, texts out. */
+  recognize(requests: readonly RecognitionRequest[], options?: RecognizeOptions): Promise<RecognitionResult[]>;
+  close(): Promise<void>;
+}
+
+/** @throws MineruError `checkpoint-missing`, `checkpoint-invalid`, `runtime-unavailable` */
+export async function load(options: LoadOptions = {}): Promise<Parser> {
+  const { model = embeddedCheckpoint(), ...sessionOptions } = options;
+  const recognizer = await loadRecognizer(model, nodeRuntime, sessionOptions);
+  return {
+    recognizer,
+    parse: (input, parseOptions) => parseDocument(input, recognizer, parseOptions),
+    recognize: (requests, recognizeOptions) => recognizer.recognize(requests, recognizeOptions),
+    close: () => recognizer.close(),
+    [Symbol.asyncDispose]: () => recognizer.close(),
+  };
+}
