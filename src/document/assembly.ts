@@ -9,7 +9,7 @@ import { type Block, isParatext, type ParagraphBlock, type VisualBlock, type Vis
 import { attachNotes, isVisual } from "./assembly/captions.ts";
 import { algorithmBody, codeBody } from "./assembly/code.ts";
 import { attachNumbers, groupEquations } from "./assembly/equations.ts";
-import { type Item, isEquation, itemsOf, sourcesOf } from "./assembly/items.ts";
+import { type Item, itemsOf, sourcesOf } from "./assembly/items.ts";
 import { gatherLists, type ListParts } from "./assembly/lists.ts";
 import { mergeParagraphs } from "./assembly/paragraphs.ts";
 import { onOneLine, parseRunningText, type RunningText } from "./assembly/running-text.ts";
@@ -86,11 +86,10 @@ interface PageContext {
 }
 
 function itemBlocks(item: Item, context: PageContext): Block[] {
-  const { source, text } = item;
-  const name = item.region.class;
+  const { source, name, text } = item;
   const base = { page: source.page, box: source.box, sources: sourcesOf(item) };
   const running = (words: string) => parseRunningText(words, context.compounds);
-  if (isEquation(item) || context.grouped.has(item)) return [{ ...base, kind: "equation", latex: text, path: item.region.image ?? "" }];
+  if (name === "equation" || context.grouped.has(item)) return [{ ...base, kind: "equation", latex: text, path: item.region.image ?? "" }];
   if (isTitle(name)) {
     const title = onOneLine(running(text));
     return [{ ...base, kind: "title", level: context.levelOf(name, withoutDoubt(text)), text: title }];
@@ -102,7 +101,7 @@ function itemBlocks(item: Item, context: PageContext): Block[] {
     return [{ ...base, kind: "list", subType: list.subType, items: list.texts.map(running) }];
   }
   if (name === "index") return [{ ...base, kind: "list", subType: "text", items: filledLines(text).map(running) }];
-  if (isVisual(name) || item.grid.length > 0) return visualBlocks(item, context.notes.get(item) ?? [], running);
+  if (isVisual(name)) return visualBlocks(item, context.notes.get(item) ?? [], running);
   if (text === "") return [];
   const role: ParagraphBlock["role"] = name === "ref_text" || name === "phonetic" ? name : "text";
   const piece = { source, plain: withoutDoubt(text), joins: name === "text", mergePrev: item.region.mergePrev === true };
@@ -119,7 +118,7 @@ function visualBlocks(item: Item, notes: readonly Item[], running: (words: strin
     sources: sourcesOf(item),
     body,
     notes: notes.map((note) => ({
-      role: note.region.class.endsWith("footnote") ? "footnote" : "caption",
+      role: note.name.endsWith("footnote") ? "footnote" : "caption",
       before: note.source.region < item.source.region,
       text: running(note.text),
       source: note.source,
@@ -130,7 +129,7 @@ function visualBlocks(item: Item, notes: readonly Item[], running: (words: strin
 
 function visualBody(item: Item, running: (words: string) => RunningText): VisualBody {
   const path = item.region.image ?? "";
-  switch (item.region.class) {
+  switch (item.name) {
     case "code":
       return codeBody(item.text);
     case "algorithm":

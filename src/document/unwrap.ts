@@ -65,8 +65,7 @@ function isSetInLines(lines: readonly string[], column: number): boolean {
   const capitals = next.filter((line) => /^["'“‘(]?[\p{Lu}\p{N}]/u.test(line)).length;
   if (capitals < next.length) return false;
   if (column < NARROW) return true;
-  const sentences = lines.slice(0, -1).filter((line) => SENTENCE_END.test(line)).length;
-  return lines.length >= 4 && column <= WIDEST_VERSE && sentences * 2 < lines.length;
+  return lines.length >= 4 && column <= WIDEST_VERSE;
 }
 
 function meansBreak(before: string, after: string, column: number): boolean {

@@ -42,7 +42,7 @@ export function attachNotes(items: readonly Item[], size: { readonly width: numb
   let run: Item[] = [];
   const closeRun = () => {
     for (const note of run) {
-      if (!isNote(note.region.class)) continue;
+      if (!isNote(note.name)) continue;
       const visual = nearestVisual(note, run, size);
       if (visual === null) continue;
       notes.set(visual, [...(notes.get(visual) ?? []), note]);
@@ -51,7 +51,7 @@ export function attachNotes(items: readonly Item[], size: { readonly width: numb
     run = [];
   };
   for (const item of items) {
-    const name = item.region.class;
+    const name = item.name;
     if (item.used || isParatext(name)) continue;
     if (isVisual(name) || isNote(name)) run.push(item);
     else closeRun();
@@ -65,14 +65,14 @@ const SAME_DISTANCE = 2 / 842;
 
 function nearestVisual(note: Item, run: readonly Item[], size: { readonly width: number; readonly height: number }): Item | null {
   const at = run.indexOf(note);
-  const wanted = NOTE_KINDS[note.region.class];
+  const wanted = NOTE_KINDS[note.name];
   const unit = { x: size.width / size.height / 1000, y: 1 / 1000 };
   const candidates = run.flatMap((visual, i) => {
-    const kind = VISUAL_KINDS[visual.region.class];
+    const kind = VISUAL_KINDS[visual.name];
     if (kind === undefined || (wanted !== "any" && wanted !== kind)) return [];
     const between = run.slice(Math.min(at, i) + 1, Math.max(at, i));
-    const order = between.filter((item) => VISUAL_KINDS[item.region.class] !== kind).length;
-    const preferred = kind === "table" && note.region.class.endsWith("caption") ? i > at : i < at;
+    const order = between.filter((item) => VISUAL_KINDS[item.name] !== kind).length;
+    const preferred = kind === "table" && note.name.endsWith("caption") ? i > at : i < at;
     return [{ visual, order, edge: edgeDistance(note.region.box, visual.region.box, unit), preferred }];
   });
   candidates.sort((a, b) => {

@@ -6,7 +6,7 @@
 import { area, shareInside } from "../boxes.ts";
 import { repairTags } from "../formula/environments.ts";
 import { endOfGroup, skipSpace, sourceOf, tokenise } from "../formula/latex-tokens.ts";
-import { absorb, type Item, isEquation } from "./items.ts";
+import { absorb, type Item } from "./items.ts";
 import { withoutDoubt } from "./scripts.ts";
 
 /** Share of an equation that must lie within an equation block. */
@@ -14,9 +14,9 @@ const MEMBER = 0.9;
 
 /** Turns formula numbers into tags of the formulas at their height; those that find none, or cannot be a tag, stay as they are. */
 export function attachNumbers(items: readonly Item[]): void {
-  const equations = items.filter((item) => isEquation(item) && !item.used && item.text !== "");
+  const equations = items.filter((item) => item.name === "equation" && !item.used && item.text !== "");
   for (const number of items) {
-    if (number.region.class !== "formula_number" || number.used) continue;
+    if (number.name !== "formula_number" || number.used) continue;
     const tag = tagText(withoutDoubt(number.text));
     const [left, top, right, bottom] = number.region.box;
     const middle = (top + bottom) / 2;
@@ -33,10 +33,10 @@ export function attachNumbers(items: readonly Item[]): void {
 /** Makes one formula of the members of each equation block and gives those blocks; one with fewer than two members leaves no trace. */
 export function groupEquations(items: readonly Item[]): ReadonlySet<Item> {
   const grouped = new Set<Item>();
-  const blocks = items.filter((item) => item.region.class === "equation_block").sort((a, b) => area(a.region.box) - area(b.region.box));
+  const blocks = items.filter((item) => item.name === "equation_block").sort((a, b) => area(a.region.box) - area(b.region.box));
   for (const block of blocks) {
     const members = items.filter(
-      (item) => isEquation(item) && !item.used && item.text !== "" && shareInside(item.region.box, block.region.box) > MEMBER,
+      (item) => item.name === "equation" && !item.used && item.text !== "" && shareInside(item.region.box, block.region.box) > MEMBER,
     );
     if (members.length < 2) {
       if (block.text === "") block.used = true;

@@ -13,6 +13,8 @@ import { withoutDoubt } from "./scripts.ts";
 export interface Item {
   readonly region: ReadRegion;
   readonly source: Source;
+  /** The class it is treated as: what was read decides where it and the layout's class disagree. */
+  readonly name: string;
   /** Text, or LaTeX, trimmed; empty for tables and pictures. */
   text: string;
   /** Rows of a table; empty for anything else. */
@@ -31,10 +33,10 @@ export function itemsOf(page: ReadPage, textOf: (region: ReadRegion) => string):
   const items = page.regions.map((region, i): Item => {
     const { content } = region;
     const text = content.kind === "text" ? textOf(region) : content.kind === "formula" ? content.latex : "";
-    const isTable = content.kind === "table" || (content.kind === "text" && region.class === "table");
-    const grid = isTable ? parseOtsl(content.kind === "table" ? content.otsl : withoutDoubt(text)) : [];
+    const name = nameOf(region);
+    const grid = name !== "table" || content.kind === "none" ? [] : parseOtsl(content.kind === "table" ? content.otsl : withoutDoubt(text));
     const source = { page: page.index, region: i, box: region.box };
-    return { region, source, text: isTable ? "" : cleaned(text, region.class), grid, used: false, absorbed: [] };
+    return { region, source, name, text: name === "table" ? "" : cleaned(text, name), grid, used: false, absorbed: [] };
   });
   for (const item of items) if (isEmpty(item)) item.used = true;
   setAsideTextInTables(items);
@@ -53,17 +55,17 @@ export function sourcesOf(item: Item): Source[] {
   return [item.source, ...item.absorbed.flatMap(sourcesOf)];
 }
 
-/** Whether the item is a display formula. */
-export function isEquation(item: Item): boolean {
-  const { class: name, content } = item.region;
-  return content.kind === "formula" || (name === "equation" && content.kind === "none");
-}
-
 /** The smallest container among `containers` that holds at least `share` of the item. */
 export function containerOf(item: Item, containers: readonly Item[], share: number): Item | undefined {
   return containers
     .filter((container) => container !== item && shareInside(item.region.box, container.region.box) >= share)
     .sort((a, b) => area(a.region.box) - area(b.region.box))[0];
+}
+
+function nameOf({ class: name, content }: ReadRegion): string {
+  if (content.kind === "table") return "table";
+  if (content.kind === "formula") return "equation";
+  return content.kind === "text" && (name === "equation" || name === "equation_block") ? "text" : name;
 }
 
 function cleaned(text: string, name: string): string {
@@ -72,16 +74,16 @@ function cleaned(text: string, name: string): string {
 }
 
 function isEmpty(item: Item): boolean {
-  if (CONTAINERS.has(item.region.class)) return false;
+  if (CONTAINERS.has(item.name)) return false;
   if (item.grid.length > 0) return false;
-  if (isEquation(item)) return isBlank(item.text) && item.region.image === undefined;
+  if (item.name === "equation") return isBlank(item.text) && item.region.image === undefined;
   return isBlank(withoutDoubt(item.text)) || trimWhite(withoutDoubt(item.text)) === "[Non-Text]";
 }
 
 function setAsideTextInTables(items: readonly Item[]): void {
-  const tables = items.filter((item) => item.region.class === "table" && item.grid.length > 0);
+  const tables = items.filter((item) => item.name === "table" && item.grid.length > 0);
   for (const item of items) {
-    if (item.used || (item.region.class !== "text" && item.region.class !== "equation")) continue;
+    if (item.used || (item.name !== "text" && item.name !== "equation")) continue;
     const own = withoutWhite(withoutDoubt(item.text));
     for (const table of tables) {
       if (own === "" || shareInside(item.region.box, table.region.box) < INSIDE) continue;
@@ -98,9 +100,9 @@ function setAsideTextInTables(items: readonly Item[]): void {
 }
 
 function setAsidePartsOfPictures(items: readonly Item[]): void {
-  const blocks = items.filter((item) => item.region.class === "image_block" && item.region.image !== undefined);
+  const blocks = items.filter((item) => item.name === "image_block" && item.region.image !== undefined);
   for (const item of items) {
-    if ((item.region.class !== "image" && item.region.class !== "chart") || item.text !== "") continue;
+    if ((item.name !== "image" && item.name !== "chart") || item.text !== "") continue;
     const block = containerOf(item, blocks, INSIDE);
     if (block !== undefined) absorb(block, item);
   }

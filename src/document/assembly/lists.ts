@@ -17,10 +17,10 @@ export interface ListParts {
 
 /** Gathers the parts of every list on a page and marks the members as used. A list region without any text is not in the answer. */
 export function gatherLists(items: readonly Item[]): Map<Item, ListParts> {
-  const lists = items.filter((item) => item.region.class === "list" && !item.used);
+  const lists = items.filter((item) => item.name === "list" && !item.used);
   const members = new Map<Item, Item[]>(lists.map((list) => [list, []]));
   for (const item of items) {
-    if (item.used || !MEMBER_CLASSES.has(item.region.class)) continue;
+    if (item.used || !MEMBER_CLASSES.has(item.name)) continue;
     const list = containerOf(item, lists, MEMBER);
     if (list === undefined) continue;
     members.get(list)?.push(item);
@@ -28,7 +28,7 @@ export function gatherLists(items: readonly Item[]): Map<Item, ListParts> {
   }
   const parts = new Map<Item, ListParts>();
   for (const [list, found] of members) {
-    const references = found.filter((item) => item.region.class === "ref_text").length;
+    const references = found.filter((item) => item.name === "ref_text").length;
     const texts = [...found.map((item) => item.text), ...ownLines(list, found)];
     if (texts.length > 0) parts.set(list, { subType: references * 2 > found.length ? "ref_text" : "text", texts });
   }
