@@ -69,7 +69,12 @@ export const gradientRules: { readonly [Op in OpName]: GradientRule<Op> } = {
   },
 
   reduceSum: ({ inputs: [x] }, d) => [g.expand(d, x.shape)],
-  reduceMax: none(1),
+  /** Largest entries that tie share the gradient. */
+  reduceMax: (y, d) => {
+    const [x] = y.inputs;
+    const largest = g.where(g.less(x, y), g.scalar(0), g.scalar(1));
+    return [g.mul(largest, g.div(d, g.reduceSum(largest, y.attributes.axes)))];
+  },
 
   matmul: ({ inputs: [a, b], attributes: { transposeA, transposeB } }, d) => {
     const da = transposeA ? g.matmul(b, d, { transposeA: transposeB, transposeB: true }) : g.matmul(d, b, { transposeB: !transposeB });

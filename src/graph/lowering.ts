@@ -97,10 +97,15 @@ const lowerings: { readonly [Op in OpName]: Lowering<Op> } = {
   },
   padAxis: (e, [x], { attributes: { axis, before, after } }) => e.emit("Pad", [x, e.int64([before, after]), "", e.int64([axis])]),
   gather: plain("Gather"),
-  scatterAdd: (e, [indices, updates], { inputs, shape }) => {
-    const zeros = e.emit("ConstantOfShape", [e.shapeVector(shape)]);
-    const places = e.emit("Unsqueeze", [indices, e.int64([inputs[0].shape.length])]);
-    return e.emit("ScatterND", [zeros, places, updates], { attributes: { reduction: "add" } });
+  // Not ScatterND: its threads add to one row at a time unguarded, and lose updates where indices repeat (ONNX Runtime 1.30, issue 23396).
+  // ScatterElements walks its updates in order on one thread.
+  scatterAdd: (e, [indices, updates], { inputs, attributes, shape }) => {
+    const rows = e.emit("Flatten", [updates], { attributes: { axis: BigInt(inputs[0].shape.length) } });
+    const places = e.emit("Expand", [e.emit("Reshape", [indices, e.int64([-1, 1])]), e.emit("Shape", [rows])]);
+    const width = e.emit("Shape", [rows], { attributes: { start: 1n } });
+    const zeros = e.emit("ConstantOfShape", [e.emit("Concat", [e.shapeVector([attributes.size]), width], { attributes: { axis: 0n } })]);
+    const sums = e.emit("ScatterElements", [zeros, places, rows], { attributes: { axis: 0n, reduction: "add" } });
+    return shape.length === 2 ? sums : e.emit("Reshape", [sums, e.shapeVector(shape)]);
   },
 
   softmax: (e, inputs) => e.emit("Softmax", inputs, { attributes: { axis: -1n } }),
