@@ -74,7 +74,7 @@ async function startEngine(): Promise<PdfEngine> {
       try {
         return call();
       } catch (error) {
-        if (error instanceof MineruError || error instanceof TypeError) throw error;
+        if (!(error instanceof WebAssembly.RuntimeError)) throw error;
         healthy = false;
         throw new MineruError(
           "file-damaged",
