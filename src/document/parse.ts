@@ -8,6 +8,7 @@ import { cropRegion } from "../image/crops.ts";
 import { estimateLineHeight } from "../image/ink.ts";
 import { resizeBicubic } from "../image/resample.ts";
 import { crop, pasteOnWhite, type RgbImage } from "../image/rgb-image.ts";
+import { trimToInk } from "../image/trim.ts";
 import { bandsOf, isNearEmpty, rejoin } from "./crop-guards.ts";
 import { parseFormula } from "./formula.ts";
 import { borderOf, decideLayout, type LayoutAttempt } from "./layout-retry.ts";
@@ -47,6 +48,9 @@ interface Piece {
 const ENDED: Readonly<Record<string, Provenance["ended"]>> = { stop: "stop-token", length: "length", repetition: "repetition" };
 /** Classes whose crop is saved beside the Markdown. */
 const PICTURED = new Set(["image", "chart", "image_block", "table"]);
+
+/** Paper left around the ink of a text crop, in pixels. */
+const TEXT_MARGIN = 6;
 
 /** Text is read best at the size the weights were trained on. */
 function atReadingSize(image: RgbImage, lineHeight: readonly [number, number] | null): RgbImage {
@@ -171,7 +175,8 @@ export async function parsePage(
     const decoding = { ...options.decoding, ...options.taskDecoding?.[plan.task] };
     for (const { top, bottom } of bandsOf(sized, plan.task, { tokens: profile.regionTokens, tokenSide: 28 })) {
       const band = top === 0 && bottom === sized.height ? sized : crop(sized, [0, top, sized.width, bottom]);
-      if (!isNearEmpty(band)) pieces.push({ region: plan.region, request: { task: plan.task, image: band, decoding } });
+      const picture = plan.task === "text" ? trimToInk(band, TEXT_MARGIN) : band;
+      if (!isNearEmpty(picture)) pieces.push({ region: plan.region, request: { task: plan.task, image: picture, decoding } });
     }
     return plan;
   });

@@ -35,9 +35,9 @@ export function gapBetween(before: string, after: string): "" | " " {
 
 /** Joins two pieces if the first ends in a hyphen after a Latin letter; null if it does not. */
 export function joinAtHyphen(before: string, after: string, compounds: Compounds): string | null {
-  const tail = /(\p{Script=Latin}\p{M}*)([-\u00AD\u2010\u2011\u2043])([\uFDD0\uFDD1]*)$/u.exec(before);
+  const tail = /\p{Script=Latin}\p{M}*([-\u00AD\u2010\u2011\u2043])([\uFDD0\uFDD1]*)$/u.exec(before.slice(-LONGEST_WORD));
   if (tail === null) return null;
-  const [, , hyphen, doubt] = tail;
+  const [, hyphen, doubt] = tail;
   const whole = before.slice(0, before.length - doubt.length);
   const stem = whole.slice(0, -hyphen.length);
   const lower = /^\p{Ll}/u.test(firstCharacter(after));
@@ -58,11 +58,13 @@ export function mendBrokenWords(text: string, compounds: Compounds): string {
   return mended;
 }
 
+/** Looking back further than this from a seam finds no word. */
+const LONGEST_WORD = 128;
 const PREFIXES = new Set(["self", "well", "ex", "quasi"]);
 
 function isCompound(stem: string, after: string, compounds: Compounds): boolean {
-  const word = /[\p{L}\p{M}\p{N}'’\-\u2010\u2011]+$/u.exec(withoutDoubt(stem))?.[0] ?? "";
-  if (/[-\u2010\u2011]/.test(word) || [...word].length === 1 || PREFIXES.has(word.toLowerCase())) return true;
+  const word = /[\p{L}\p{M}\p{N}'’\-\u2010\u2011]+$/u.exec(withoutDoubt(stem.slice(-LONGEST_WORD)))?.[0] ?? "";
+  if (/[-\u2010\u2011]/.test(word) || [...word.normalize("NFC")].length === 1 || PREFIXES.has(word.toLowerCase())) return true;
   const next = /^[\p{L}\p{M}\p{N}]+/u.exec(after)?.[0] ?? "";
   return compounds.has(`${word}-${next}`.toLowerCase());
 }
