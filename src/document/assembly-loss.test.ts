@@ -93,7 +93,7 @@ describe("assembly of any regions", () => {
           expect(html).toContain(word);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 
