@@ -19,6 +19,12 @@ function fail(op: string, expected: string, inputs: readonly Value[]): never {
   throw new TypeError(`${op} expected ${expected}, got ${inputs.map((v) => `${v.dtype}${formatShape(v.shape)}`).join(" and ")}`);
 }
 
+/** Of operations whose axis counts from the front alone. */
+function checkAxis(op: string, axis: number, x: Value): void {
+  if (Number.isInteger(axis) && axis >= 0 && axis < x.shape.length) return;
+  throw new TypeError(`${op} expected an axis from 0 to ${x.shape.length - 1}, got ${axis} for ${x.dtype}${formatShape(x.shape)}`);
+}
+
 /** The common shape of two operands under NumPy's broadcasting, or null. */
 export function broadcastShapes(a: Shape, b: Shape): Shape | null {
   const rank = Math.max(a.length, b.length);
@@ -133,6 +139,11 @@ export const shapeRules: { readonly [Op in OpName]: ShapeRule<Op> } = {
   },
   transpose: ([x], { permutation }) => {
     if (permutation.length !== x.shape.length) fail("transpose", `an operand of rank ${permutation.length}`, [x]);
+    if (x.shape.some((_, axis) => !permutation.includes(axis))) {
+      throw new TypeError(
+        `transpose expected a permutation of ${x.shape.length} axes, got ${formatShape(permutation)} for ${x.dtype}${formatShape(x.shape)}`,
+      );
+    }
     return { dtype: x.dtype, shape: permutation.map((axis) => x.shape[axis]) };
   },
   reshape: ([x], { shape }) => {
@@ -142,7 +153,8 @@ export const shapeRules: { readonly [Op in OpName]: ShapeRule<Op> } = {
     return { dtype: x.dtype, shape };
   },
   expand: ([x], { shape }) => {
-    if (broadcastShapes(x.shape, shape) === null) fail("expand", `an operand that broadcasts to ${formatShape(shape)}`, [x]);
+    const common = broadcastShapes(x.shape, shape);
+    if (common === null || !sameShape(common, shape)) fail("expand", `an operand that broadcasts to ${formatShape(shape)}`, [x]);
     return { dtype: x.dtype, shape };
   },
   concat: (inputs, { axis }) => {
@@ -155,15 +167,16 @@ export const shapeRules: { readonly [Op in OpName]: ShapeRule<Op> } = {
     return { dtype: inputs[0].dtype, shape: inputs[0].shape.map((d, i) => (i === at ? addDims(inputs.map((v) => v.shape[at])) : d)) };
   },
   slice: ([x], { axis, start, length }) => {
+    checkAxis("slice", axis, x);
     const extent = x.shape[axis];
     const known = typeof extent === "number" && typeof start === "number" && typeof length === "number";
     if (known && start + length > extent) fail("slice", `${length} from ${start} within axis ${axis}`, [x]);
     return { dtype: x.dtype, shape: x.shape.map((d, i) => (i === axis ? length : d)) };
   },
-  padAxis: ([x], { axis, before, after }) => ({
-    dtype: x.dtype,
-    shape: x.shape.map((d, i) => (i === axis ? addDims([d, before + after]) : d)),
-  }),
+  padAxis: ([x], { axis, before, after }) => {
+    checkAxis("padAxis", axis, x);
+    return { dtype: x.dtype, shape: x.shape.map((d, i) => (i === axis ? addDims([d, before + after]) : d)) };
+  },
   gather: ([table, indices]) => {
     if (table.shape.length < 1 || indices.dtype !== "int64") fail("gather", "a table and int64 indices", [table, indices]);
     return { dtype: table.dtype, shape: [...indices.shape, ...table.shape.slice(1)] };
@@ -178,7 +191,7 @@ export const shapeRules: { readonly [Op in OpName]: ShapeRule<Op> } = {
   softmax: unary("softmax"),
   logSoftmax: unary("logSoftmax"),
   pick: ([logProbabilities, targets]) => {
-    if (logProbabilities.shape.length !== 2 || targets.dtype !== "int64" || targets.shape.length !== 1) {
+    if (logProbabilities.shape.length !== 2 || targets.dtype !== "int64" || !sameShape(targets.shape, [logProbabilities.shape[0]])) {
       fail("pick", "[rows, classes] and int64 [rows]", [logProbabilities, targets]);
     }
     return { dtype: logProbabilities.dtype, shape: targets.shape };
@@ -198,7 +211,9 @@ export const shapeRules: { readonly [Op in OpName]: ShapeRule<Op> } = {
   sigmoidGate: unary("sigmoidGate"),
   gelu: unary("gelu"),
   rotary: ([x, cos, sin]) => {
-    if (x.shape.length !== 4 || cos.shape.length !== 3 || !sameShape(cos.shape, sin.shape) || cos.shape[1] !== x.shape[2]) {
+    const [batch, , rows, headDim] = x.shape;
+    const table = typeof headDim === "number" ? [batch, rows, headDim / 2] : [];
+    if (x.shape.length !== 4 || !sameShape(cos.shape, table) || !sameShape(sin.shape, table)) {
       fail("rotary", "[batch, heads, rows, headDim] and two [batch, rows, headDim / 2]", [x, cos, sin]);
     }
     return { dtype: x.dtype, shape: x.shape };
