@@ -10,12 +10,14 @@ import { type ImageProcessorConfig, parseProcessorConfig } from "../image/proces
 import { resizeBicubic } from "../image/resample.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
 import type { ModelConfig } from "../model/config.ts";
+import type { ChosenDevice } from "../runtime/device.ts";
 import type { Runtime } from "../runtime/session.ts";
 import { loadChatTemplate } from "../text/chat-template.ts";
 import { createPromptEncoder, type PromptEncoder } from "../text/prompt-encoder.ts";
 import { type TaskName, tasks } from "../text/prompts.ts";
 import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
 import { Engine, encodeImage } from "./engine.ts";
+import type { ChosenPrecision } from "./precision.ts";
 import { parseReadingProfile, type ReadingProfile } from "./reading-profile.ts";
 import { Sequence } from "./sequence.ts";
 import { loadSessions, type ModelSessions, type SessionsOptions } from "./sessions.ts";
@@ -30,6 +32,10 @@ export interface RecognizerInfo {
   readonly config: ModelConfig;
   readonly processor: ImageProcessorConfig;
   readonly profile: ReadingProfile;
+  /** The device that computes, and why. */
+  readonly device: ChosenDevice;
+  /** In how many bits, and why. */
+  readonly precision: ChosenPrecision;
 }
 
 export interface Recognizer extends AsyncDisposable {
@@ -55,6 +61,8 @@ class LocalRecognizer implements Recognizer {
       config,
       processor: parseProcessorConfig(checkpoint.preprocessor),
       profile: parseReadingProfile(checkpoint.preprocessor),
+      device: sessions.device,
+      precision: sessions.precision,
     };
     this.#tokenizer = loadTokenizer(tokenizerFiles);
     this.#prompt = createPromptEncoder(this.#tokenizer, loadChatTemplate(tokenizerFiles), config.imageTokenId);

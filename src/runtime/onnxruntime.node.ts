@@ -7,6 +7,9 @@ import { MineruError } from "../error.ts";
 import type { OnnxProgram } from "../graph/lowering.ts";
 import type { Runtime, Session, SessionOptions, Tensor, TensorArray, Tensors } from "./session.ts";
 
+// What goes wrong is told by errors; ONNX Runtime would print it as well.
+ort.env.logLevel = "fatal";
+
 function toOrt({ dtype, data, shape }: Tensor): ort.Tensor {
   return new ort.Tensor(dtype as "float32", data as Float32Array, shape);
 }
@@ -18,7 +21,8 @@ function fromOrt(tensor: ort.Tensor): Tensor {
 const mapValues = <A, B>(record: Readonly<Record<string, A>>, f: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, f(value)]));
 
-function sessionOptions({ device = "cpu", threads, weightsFolder, quietThreads }: SessionOptions): ort.InferenceSession.SessionOptions {
+function sessionOptions(options: SessionOptions): ort.InferenceSession.SessionOptions {
+  const { device = "cpu", threads, weightsFolder, weightsInMemory, quietThreads } = options;
   const session: Record<string, string> = {};
   if (weightsFolder !== undefined) session.model_external_initializers_file_folder_path = weightsFolder;
   if (quietThreads) session.intra_op = { allow_spinning: "0" } as unknown as string;
@@ -26,7 +30,8 @@ function sessionOptions({ device = "cpu", threads, weightsFolder, quietThreads }
     executionProviders: device === "cpu" ? ["cpu"] : [device, "cpu"],
     graphOptimizationLevel: "all",
     ...(threads === undefined ? {} : { intraOpNumThreads: threads }),
-    logSeverityLevel: 3,
+    ...(weightsInMemory ? { externalData: Array.from(weightsInMemory, ([path, data]) => ({ path, data })) } : {}),
+    logSeverityLevel: 4,
     extra: { session },
   };
 }

@@ -24,6 +24,8 @@ export interface SessionOptions {
   readonly threads?: number;
   /** Folder that external weights are relative to. */
   readonly weightsFolder?: string;
+  /** Bytes of external weights by location, for those that lie in memory instead. */
+  readonly weightsInMemory?: ReadonlyMap<string, Uint8Array>;
   /** Keep idle threads from spinning: right for long-lived servers, a little slower. */
   readonly quietThreads?: boolean;
 }
