@@ -22,6 +22,9 @@ const YCBCR = 6;
 
 const JPEG = 7;
 
+/** Alpha and a few channels nobody reads; more would only cost memory. */
+const MAX_EXTRA_SAMPLES = 4;
+
 const BASE_SAMPLES: Record<number, number> = { [WHITE_IS_ZERO]: 1, [BLACK_IS_ZERO]: 1, [RGB]: 3, [PALETTE]: 1, [CMYK]: 4, [YCBCR]: 3 };
 
 /** The pages of a TIFF file, each decoded when asked for. */
@@ -91,7 +94,8 @@ function readLayout(directory: TiffDirectory, limits: ImageLimits): Layout {
   const photometric = directory.first(262, samples >= 3 ? RGB : WHITE_IS_ZERO);
   const base = BASE_SAMPLES[photometric];
   if (base === undefined) throw unsupportedFeature("TIFF", `colour model ${photometric}`);
-  if (samples < base || samples > 16) throw damaged("TIFF", `${base} to 16 samples a pixel, got ${samples}`);
+  if (samples < base || samples > base + MAX_EXTRA_SAMPLES)
+    throw damaged("TIFF", `${base} to ${base + MAX_EXTRA_SAMPLES} samples a pixel, got ${samples}`);
   if (![1, 2, 4, 8, 16].includes(depth) || depths.some((other) => other !== depth))
     throw unsupportedFeature("TIFF", `${depths} bits a sample`);
   if (directory.first(339, 1) !== 1 && directory.first(339, 1) !== 4) throw unsupportedFeature("TIFF", "signed or floating-point samples");
