@@ -197,7 +197,7 @@ function strokesPerSquare({ width, ink }: InkMask, core: Core): number {
   return median(counts);
 }
 
-/** The median of the steps, those that are twice the usual (a short line or a paragraph gap between) counted once and halved. */
+/** The median of the steps between neighbouring lines; wider ones (a paragraph gap, a line not seen) are left out. */
 function commonStep(steps: readonly number[]): number {
   const smallest = [...steps].sort((a, b) => a - b)[Math.trunc((steps.length - 1) * 0.25)];
   const near = steps.filter((step) => step < smallest * 1.5);

@@ -18,8 +18,6 @@ export interface JpegHeader {
   readonly frameMarker: number;
   readonly colour: JpegColour;
   readonly orientation: Orientation;
-  /** Whether an Adobe segment was there; without it four components are still read as inverted inks, as the reference does. */
-  readonly hasAdobeSegment: boolean;
 }
 
 /** Reads the segments. Throws `file-damaged` for a file without a frame, or one that ends before its end-of-image marker. */
@@ -56,7 +54,6 @@ export function readJpegHeader(bytes: Uint8Array): JpegHeader {
     frameMarker: frame.marker,
     colour: colourOf(ids, adobeTransform, hasJfif),
     orientation,
-    hasAdobeSegment: adobeTransform >= 0,
   };
 }
 
