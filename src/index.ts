@@ -8,9 +8,10 @@
 import { embeddedCheckpoint } from "./checkpoint/embedded.ts";
 import { type DocumentInput, type DocumentPage, type ParseOptions, parseDocument } from "./document/parser.ts";
 import { loadRecognizer, type Recognizer } from "./engine/recognizer.ts";
+import type { SessionsOptions } from "./engine/sessions.ts";
 import type { RecognitionRequest, RecognitionResult, RecognizeOptions } from "./engine/types.ts";
+import { loadWorkerRecognizer } from "./engine/worker-recognizer.ts";
 import { nodeRuntime } from "./runtime/onnxruntime.node.ts";
-import type { SessionOptions } from "./runtime/session.ts";
 
 export { embeddedCheckpoint } from "./checkpoint/embedded.ts";
 export { decodeBlocks } from "./diffusion/block-decoder.ts";
@@ -39,9 +40,11 @@ export { encodePng } from "./image/encode-png.ts";
 export type { RgbImage } from "./image/rgb-image.ts";
 export { type TaskName, taskNames, tasks } from "./text/prompts.ts";
 
-export interface LoadOptions extends Omit<SessionOptions, "weightsFolder"> {
+export interface LoadOptions extends SessionsOptions {
   /** Checkpoint folder; the embedded `mini` if absent. */
   readonly model?: string;
+  /** `worker` (default) computes in a thread of its own, so that the caller's event loop stays free; `own` computes where it is called. */
+  readonly thread?: "worker" | "own";
 }
 
 /** A loaded model and what can be done with it. Holds memory until closed. */
@@ -56,8 +59,8 @@ export interface Parser extends AsyncDisposable {
 
 /** @throws MineruError `checkpoint-missing`, `checkpoint-invalid`, `runtime-unavailable` */
 export async function load(options: LoadOptions = {}): Promise<Parser> {
-  const { model = embeddedCheckpoint(), ...sessionOptions } = options;
-  const recognizer = await loadRecognizer(model, nodeRuntime, sessionOptions);
+  const { model = embeddedCheckpoint(), thread = "worker", ...sessions } = options;
+  const recognizer = await (thread === "worker" ? loadWorkerRecognizer(model, sessions) : loadRecognizer(model, nodeRuntime, sessions));
   return {
     recognizer,
     parse: (input, parseOptions) => parseDocument(input, recognizer, parseOptions),

@@ -1,6 +1,6 @@
 /** Argument values: each parser returns the value or throws what commander prints. */
 import { InvalidArgumentError } from "commander";
-import { type CommitRuleOptions, type CommitStrategy, commitStrategies, type DecodingOptions } from "../index.ts";
+import { type CommitRuleOptions, type CommitStrategy, commitStrategies, type DecodingOptions, type LoadOptions } from "../index.ts";
 
 export function numberBetween(least: number, most: number, { whole = false } = {}): (text: string) => number {
   return (text) => {
@@ -63,4 +63,17 @@ export function decodingOf(flags: DecodingFlags): DecodingOptions {
 
 function defined<T extends object>(object: T): T {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
+}
+
+export type ModelFlags = Pick<LoadOptions, "model" | "device" | "precision" | "threads">;
+
+/** Flags → how the model is loaded; what could not be had is told on standard error. */
+export function loadOptionsOf({ model, device, precision, threads }: ModelFlags): LoadOptions {
+  return defined({
+    model,
+    device,
+    precision,
+    threads,
+    onWarning: (message: string) => void process.stderr.write(`mineru-diffusion: ${message}\n`),
+  });
 }

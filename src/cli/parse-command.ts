@@ -12,14 +12,14 @@ import {
   type Warning,
   writeNdjson,
 } from "../index.ts";
-import { type DecodingFlags, decodingOf } from "./arguments.ts";
+import { type DecodingFlags, decodingOf, loadOptionsOf, type ModelFlags } from "./arguments.ts";
 import { Interrupted, UsageError } from "./errors.ts";
 import { readInput } from "./input.ts";
 import { formats, OutputFolder, type OutputFormat, type OutputOptions } from "./outputs.ts";
 import { Progress } from "./progress.ts";
 import { version } from "./version.ts";
 
-export interface ParseFlags extends DecodingFlags {
+export interface ParseFlags extends DecodingFlags, ModelFlags {
   readonly output?: string;
   readonly format: OutputFormat | "ndjson";
   readonly pages?: readonly number[];
@@ -34,8 +34,6 @@ export interface ParseFlags extends DecodingFlags {
   readonly batchSize?: number;
   readonly force?: boolean;
   readonly quiet?: boolean;
-  readonly model?: string;
-  readonly threads?: number;
 }
 
 const stemOf = (file: string): string => (file === "-" ? "stdin" : basename(file, extname(file)));
@@ -64,7 +62,7 @@ export async function parseCommand(files: readonly string[], flags: ParseFlags, 
     if (!waiting.includes(file) && !flags.quiet) process.stderr.write(`${file}: already parsed (--force parses again)\n`);
   if (waiting.length === 0) return 0;
 
-  await using parser = await load({ model: flags.model, threads: flags.threads });
+  await using parser = await load(loadOptionsOf(flags));
   let failed = 0;
   for (const file of waiting) {
     try {

@@ -22,6 +22,8 @@ function withDecoding(command: Command): Command {
     .option("--temperature <number>", "0 is greedy", numberBetween(0, 100))
     .option("--seed <n>", "of sampling", numberBetween(0, Number.MAX_SAFE_INTEGER, { whole: true }))
     .option("--max-tokens <n>", "tokens of one answer at most", numberBetween(1, 32768, { whole: true }))
+    .option("--device <name>", "auto, cpu, webgpu or cuda", oneOf("auto", "cpu", "webgpu", "cuda"))
+    .option("--precision <name>", "auto, float32, int8, int8-tensor or int4", oneOf("auto", "float32", "int8", "int8-tensor", "int4"))
     .option("--threads <n>", "threads of one operation", numberBetween(1, 1024, { whole: true }));
 }
 

@@ -1,15 +1,13 @@
 /** `recognize`: one picture, one answer. */
 import { decodeImage, load, type RecognitionEvent, type TaskName } from "../index.ts";
-import { type DecodingFlags, decodingOf } from "./arguments.ts";
+import { type DecodingFlags, decodingOf, loadOptionsOf, type ModelFlags } from "./arguments.ts";
 import { readInput } from "./input.ts";
 
-export interface RecognizeFlags extends DecodingFlags {
+export interface RecognizeFlags extends DecodingFlags, ModelFlags {
   readonly task: TaskName;
   readonly prompt?: string;
   readonly json?: boolean;
   readonly trace?: boolean;
-  readonly model?: string;
-  readonly threads?: number;
 }
 
 function traceLine(event: RecognitionEvent): void {
@@ -20,7 +18,7 @@ function traceLine(event: RecognitionEvent): void {
 
 export async function recognizeCommand(path: string, flags: RecognizeFlags, signal: AbortSignal): Promise<number> {
   const image = await decodeImage(await readInput(path));
-  await using parser = await load({ model: flags.model, threads: flags.threads });
+  await using parser = await load(loadOptionsOf(flags));
   const [result] = await parser.recognize([{ task: flags.task, image, prompt: flags.prompt, decoding: decodingOf(flags) }], {
     signal,
     onEvent: flags.trace ? traceLine : undefined,
