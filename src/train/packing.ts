@@ -16,7 +16,7 @@ export interface Packing {
 }
 
 /** @throws RangeError if an item is longer than `capacity`. */
-export function packIntoBins(lengths: readonly number[], capacity = Math.max(...lengths)): Packing {
+export function packIntoBins(lengths: readonly number[], capacity = Math.max(0, ...lengths)): Packing {
   const order = lengths.map((_, i) => i).sort((a, b) => lengths[b] - lengths[a]);
   const used: number[] = [];
   const placements = new Array<Placement>(lengths.length);

@@ -1,0 +1,195 @@
+/** The training loop on drawn pictures: it learns them by heart, goes on where it stopped, and batches every sample once. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { maxDifference, tinyFolder } from "../../test/tiny.ts";
+import { rgbImage } from "../image/rgb-image.ts";
+import { openCheckpointFiles } from "./base-files.ts";
+import type { Recipe, StageRecipe } from "./recipe.ts";
+import { type PreparedSample, prepareSample } from "./sample.ts";
+import { loadState, saveState } from "./state.ts";
+import { batchesOf, type StepReport, Trainer } from "./trainer.ts";
+
+const base = await openCheckpointFiles(tinyFolder());
+
+const stage: StageRecipe = {
+  name: "read",
+  scope: "full",
+  steps: 160,
+  peakRate: 4e-3,
+  floorRate: 1e-3,
+  warmupSteps: 10,
+  pool: {},
+  lines: [1, 1],
+  widthPx: [28, 56],
+  sizePx: [8, 8],
+  augmentation: 0,
+  imageTokens: 64,
+  rows: 4096,
+  noising: { blockLengths: [4], weighting: "masked-mean", copies: 2, complementary: true },
+  characterWeight: 0,
+  regionWeight: 0,
+  edgeWeight: 0,
+};
+
+const recipe: Recipe = {
+  seed: 5,
+  base: tinyFolder(),
+  model: {
+    blockLength: 4,
+    text: {
+      hiddenSize: 48,
+      intermediateSize: 96,
+      layers: 2,
+      heads: 2,
+      kvHeads: 1,
+      headDim: 24,
+      vocabSize: 576,
+      ropeTheta: 10_000,
+      rmsNormEps: 1e-6,
+      tied: false,
+    },
+    vision: { depth: 1, embedDim: 32, heads: 2, mlpRatio: 2, patchSize: 14, temporalPatchSize: 2, mergeSize: 2, inChannels: 3 },
+  },
+  layoutSize: 56,
+  maxRegionTokens: 16,
+  characterSlots: 1,
+  optimizer: { beta1: 0.9, beta2: 0.95, epsilon: 1e-8, weightDecay: 0, maxNorm: 1, muonMomentum: 0.95 },
+  averageDecay: 0.99,
+  stages: [stage],
+};
+
+/** Pictures that only their drawing tells apart, with answers that nothing but the picture tells. */
+function drawnSamples(): PreparedSample[] {
+  const drawings: [string, (x: number, y: number) => boolean][] = [
+    ["cross", (x, y) => Math.abs(x - 14) < 3 || Math.abs(y - 14) < 3],
+    ["two bars", (x) => Math.floor(x / 7) % 2 === 0],
+    ["ring 0", (x, y) => Math.abs(Math.hypot(x - 14, y - 14) - 9) < 3],
+    ["half", (_, y) => y < 14],
+    ["dot", (x, y) => Math.hypot(x - 14, y - 14) < 6],
+    ["empty", () => false],
+  ];
+  const config = {
+    tokenizer: base.tokenizer,
+    processor: { ...base.processor, minPixels: 28 * 28 },
+    layoutSize: recipe.layoutSize,
+    endToken: base.endToken,
+    slotEndToken: base.fillToken,
+    characterSlots: recipe.characterSlots,
+  };
+  return drawings.map(([answer, dark]) => {
+    const image = rgbImage(28, 28);
+    for (let y = 0; y < 28; y++) for (let x = 0; x < 28; x++) if (dark(x, y)) image.data.fill(0, (y * 28 + x) * 3, (y * 28 + x) * 3 + 3);
+    return prepareSample({ task: "text", image, answer }, config);
+  });
+}
+
+const samples = drawnSamples();
+const start = (state: ConstructorParameters<typeof Trainer>[0]["state"] = null) =>
+  new Trainer({ recipe, base, state, pool: async () => samples, threads: 1 });
+
+async function steps(trainer: Trainer, count: number): Promise<StepReport[]> {
+  const reports: StepReport[] = [];
+  for (let i = 0; i < count; i++) reports.push((await trainer.step())!);
+  return reports;
+}
+
+describe("training", () => {
+  test("learns a few drawn pictures by heart", { timeout: 60_000 }, async () => {
+    const trainer = start();
+    const reports = await steps(trainer, stage.steps);
+    const losses = reports.map(({ losses }) => losses.textLoss);
+    const mean = (from: number, to: number) => losses.slice(from, to).reduce((a, b) => a + b) / (to - from);
+    // At first every token is as likely as any other.
+    expect(losses[0]).toBeGreaterThan(0.8 * Math.log(576));
+    expect(losses[0]).toBeLessThan(1.3 * Math.log(576));
+    // Guessing answers without looking would leave about one in six: ln 6 for the first token of each.
+    console.log(
+      losses
+        .filter((_, i) => i % 10 === 0)
+        .map((x) => x.toFixed(3))
+        .join(" "),
+    );
+    expect(mean(stage.steps - 10, stage.steps)).toBeLessThan(0.1);
+    expect(await trainer.step()).toBeNull();
+    await trainer.close();
+  });
+
+  test("goes on from a saved state as if it had never stopped", { timeout: 60_000 }, async () => {
+    const folder = await mkdtemp(join(tmpdir(), "trainer-"));
+    try {
+      const unbroken = start();
+      const expected = await steps(unbroken, 4);
+      const first = start();
+      await steps(first, 2);
+      await saveState(join(folder, "state.safetensors"), first.state, (name) => first.shapes.get(name)!);
+      const second = start(await loadState(join(folder, "state.safetensors")));
+      const rest = await steps(second, 2);
+      expect(rest.map(({ step, losses, gradientNorm }) => ({ step, losses, gradientNorm }))).toEqual(
+        expected.slice(2).map(({ step, losses, gradientNorm }) => ({ step, losses, gradientNorm })),
+      );
+      for (const group of ["weights", "average", "moments"] as const) {
+        expect([...second.state[group].keys()].sort()).toEqual([...unbroken.state[group].keys()].sort());
+        for (const [name, data] of unbroken.state[group]) expect(maxDifference(second.state[group].get(name)!, data), name).toBe(0);
+      }
+      await Promise.all([unbroken, first, second].map((trainer) => trainer.close()));
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test("there is no state where none was saved", async () => {
+    expect(await loadState(join(tmpdir(), "no such state.safetensors"))).toBeNull();
+  });
+});
+
+describe("batches of a pool", () => {
+  const sampleOf = fc.record({
+    rows: fc.integer({ min: 1, max: 6 }),
+    columns: fc.integer({ min: 1, max: 20 }),
+    answer: fc.integer({ min: 1, max: 200 }),
+  });
+  const prepared = (sizes: readonly { rows: number; columns: number; answer: number }[]): PreparedSample[] =>
+    sizes.map(({ rows, columns, answer }) => ({
+      task: "text",
+      patches: new Float32Array(0),
+      rows: rows * 2,
+      columns: columns * 2,
+      answer: new Int32Array(answer),
+      weight: 1,
+    }));
+  const tokensOf = ({ rows, columns }: PreparedSample) => (rows * columns) / 4;
+
+  test("hold every sample once, within the limits, like sizes together", () => {
+    fc.assert(
+      fc.property(fc.array(sampleOf, { maxLength: 40 }), fc.constantFrom("tower", "full"), fc.nat(), (sizes, scope, seed) => {
+        const pool = prepared(sizes);
+        const limits = { ...stage, scope, imageTokens: 150, rows: 900 } as const;
+        const batches = batchesOf(pool, limits, 2, [seed]);
+        expect(new Set(batches.flat())).toEqual(new Set(pool));
+        expect(batches.flat()).toHaveLength(pool.length);
+        for (const batch of batches) {
+          const tokens = batch.map(tokensOf);
+          expect(batch.length).toBeGreaterThan(0);
+          expect(tokens.reduce((a, b) => a + b)).toBeLessThanOrEqual(150);
+          const rows = batch.map((sample, i) => tokens[i] + 40 + sample.answer.length * 3);
+          if (scope === "full" && batch.length > 1) expect(rows.reduce((a, b) => a + b)).toBeLessThanOrEqual(900);
+        }
+        const ranges = batches
+          .map((batch) => [Math.min(...batch.map(tokensOf)), Math.max(...batch.map(tokensOf))])
+          .sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+        for (let i = 1; i < ranges.length; i++) expect(ranges[i][0]).toBeGreaterThanOrEqual(ranges[i - 1][1]);
+      }),
+    );
+  });
+
+  test("come in an order that the seed decides", () => {
+    const pool = prepared(Array.from({ length: 30 }, (_, i) => ({ rows: 1, columns: 20, answer: i + 1 })));
+    const order = (...seed: number[]) => batchesOf(pool, { ...stage, imageTokens: 40 }, 2, seed).map((batch) => batch[0].answer.length);
+    expect(order(1, 2)).toEqual(order(1, 2));
+    expect(order(1, 2)).not.toEqual(order(1, 3));
+    expect(order(1, 2).sort((a, b) => a - b)).toEqual(Array.from({ length: 15 }, (_, i) => 2 * i + 1));
+  });
+});
