@@ -116,6 +116,36 @@ export function trainingMask(rows: TrainingRows, out?: Float32Array): Float32Arr
   return mask;
 }
 
+/** One block of one noisy copy: the sequence it belongs to and its place in the answer, from 0. */
+export interface NoisyBlock {
+  readonly segment: number;
+  readonly block: number;
+}
+
+/**
+ * What noisy blocks see of a bin of prompts and clean answers (`context`, laid out with `noisyCopies` 0), one row per block since its
+ * rows are alike: float32 `[blocks, rows]`, 0 or `HIDDEN`, written into `out`, whose further rows are `HIDDEN` throughout. With the block
+ * itself, which every noisy row sees, this is the rule above.
+ */
+export function noisyBlockMask(context: TrainingRows, blocks: readonly NoisyBlock[], out?: Float32Array): Float32Array {
+  const size = context.kind.length;
+  const mask = out ?? new Float32Array(blocks.length * size);
+  if (mask.length < blocks.length * size)
+    throw new RangeError(`\`out\` expected at least ${blocks.length * size} numbers, got ${mask.length}`);
+  mask.fill(HIDDEN);
+  const first = new Map<number, number>();
+  const end = new Map<number, number>();
+  for (let row = size - 1; row >= 0; row--) first.set(context.segment[row], row);
+  for (let row = 0; row < size; row++) end.set(context.segment[row], row + 1);
+  blocks.forEach(({ segment, block }, i) => {
+    const from = first.get(segment) ?? 0;
+    let to = from;
+    while (to < (end.get(segment) ?? 0) && mayAttend(block - 1, context.block[to])) to++;
+    mask.fill(0, i * size + from, i * size + to);
+  });
+  return mask;
+}
+
 /** First rows of the runs of equal rows, and the end of the last. Padding rows are runs of their own. */
 function runStarts({ kind, block, segment }: TrainingRows): number[] {
   const starts = [0];

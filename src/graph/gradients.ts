@@ -118,6 +118,26 @@ export const gradientRules: { readonly [Op in OpName]: GradientRule<Op> } = {
 
   softmax: (y, d) => [g.mul(y, g.sub(d, lastAxisSum(g.mul(d, y))))],
   logSoftmax: ({ inputs: [x] }, d) => [g.sub(d, g.mul(g.softmax(x), lastAxisSum(d)))],
+  /**
+   * Scores get p ⊙ (d·valuesᵀ − Σ d ⊙ output + dLogSum). The sum runs over the width, not over the columns (FlashAttention-2, section
+   * 3.1), and the terms that are one per row enter the product as one more column: nothing as large as the scores is walked twice.
+   */
+  attend: (y, d) => {
+    const [scores, probabilities, values] = y.inputs;
+    const axis = y.shape.length - 1; // that of the width; `values` may have fewer axes
+    const width = values.shape[values.shape.length - 1];
+    const own = (x: Value) => (y.attributes.logSum ? g.slice(x, axis, 0, width) : x);
+    const outward = own(d);
+    const along = lastAxisSum(g.mul(outward, own(y)));
+    const perRow = y.attributes.logSum ? g.sub(g.slice(d, axis, width, 1), along) : g.neg(along);
+    const ones = g.expand(g.constant(Float32Array.of(1), [1]), [...values.shape.slice(0, -1), 1]);
+    const inner = g.matmul(g.concat([outward, perRow], axis), g.concat([values, ones], -1), { transposeB: true });
+    return [
+      unbroadcast(g.mul(probabilities, inner), scores.shape),
+      null,
+      unbroadcast(g.matmul(probabilities, outward, { transposeA: true }), values.shape),
+    ];
+  },
   pick: ({ inputs: [logProbabilities, targets], shape }, d) => {
     const classes = logProbabilities.shape[1];
     if (typeof classes !== "number") throw new TypeError(`the gradient of pick expected a known number of classes, got ${classes}`);

@@ -110,6 +110,14 @@ const lowerings: { readonly [Op in OpName]: Lowering<Op> } = {
 
   softmax: (e, inputs) => e.emit("Softmax", inputs, { attributes: { axis: -1n } }),
   logSoftmax: (e, inputs) => e.emit("LogSoftmax", inputs, { attributes: { axis: -1n } }),
+  // The largest score and its probability tell the sum, without another exponential.
+  attend: (e, [scores, probabilities, values], { attributes }) => {
+    const output = e.emit("MatMul", [probabilities, values]);
+    if (!attributes.logSum) return output;
+    const largest = (x: string) => e.emit("ReduceMax", [x, e.int64([-1])], { attributes: { keepdims: 1n } });
+    const logSum = e.emit("Sub", [largest(scores), e.emit("Log", [largest(probabilities)])]);
+    return e.emit("Concat", [output, logSum], { attributes: { axis: -1n } });
+  },
   pick: (e, [logProbabilities, targets]) => {
     const column = e.emit("Unsqueeze", [targets, e.int64([1])]);
     const picked = e.emit("GatherElements", [logProbabilities, column], { attributes: { axis: 1n } });

@@ -80,6 +80,9 @@ export const scatterAdd = (indices: Value, updates: Value, size: Dim): Value => 
 
 export const softmax = (x: Value): Value => apply("softmax", [x], {});
 export const logSoftmax = (x: Value): Value => apply("logSoftmax", [x], {});
+/** softmax(scores) · values, with log Σ exp of the scores as a last column if `logSum`. */
+export const attend = (scores: Value, values: Value, { logSum = false } = {}): Value =>
+  apply("attend", [scores, softmax(scores), values], { logSum });
 export const pick = (logProbabilities: Value, targets: Value): Value => apply("pick", [logProbabilities, targets], {});
 export const oneHot = (targets: Value, classes: number): Value => apply("oneHot", [targets], { classes });
 

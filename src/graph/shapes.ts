@@ -190,6 +190,13 @@ export const shapeRules: { readonly [Op in OpName]: ShapeRule<Op> } = {
 
   softmax: unary("softmax"),
   logSoftmax: unary("logSoftmax"),
+  attend: ([scores, probabilities, values], { logSum }) => {
+    const batch = broadcastShapes(scores.shape.slice(0, -2), values.shape.slice(0, -2));
+    const agree = sameShape(scores.shape, probabilities.shape) && scores.shape.length > 1 && last(scores.shape) === values.shape.at(-2);
+    if (!agree || batch === null)
+      fail("attend", "scores, their softmax, and values of one row per column", [scores, probabilities, values]);
+    return { dtype: values.dtype, shape: [...batch, scores.shape.at(-2)!, addDims([last(values.shape), logSum ? 1 : 0])] };
+  },
   pick: ([logProbabilities, targets]) => {
     if (logProbabilities.shape.length !== 2 || targets.dtype !== "int64" || !sameShape(targets.shape, [logProbabilities.shape[0]])) {
       fail("pick", "[rows, classes] and int64 [rows]", [logProbabilities, targets]);

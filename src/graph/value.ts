@@ -63,6 +63,11 @@ export interface OpAttributes {
   /** Over the last axis. */
   softmax: Record<never, never>;
   logSoftmax: Record<never, never>;
+  /**
+   * scores […, rows, columns], their softmax, values […, columns, width] → softmax · values […, rows, width]; with `logSum` one more
+   * column, log Σ exp of the scores. The gradient runs through scores and values in one pass over the columns.
+   */
+  attend: { readonly logSum: boolean };
   /** log-probabilities [rows, classes], targets int64 [rows] → [rows] */
   pick: Record<never, never>;
   /** targets int64 [rows] → float32 [rows, classes] */

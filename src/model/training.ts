@@ -9,8 +9,9 @@ import { multiplyDims } from "../graph/shapes.ts";
 import type { Program, Value } from "../graph/value.ts";
 import type { ModelConfig } from "./config.ts";
 import { decoder } from "./decoder.ts";
-import { listParameters, modelWeights } from "./parameters.ts";
+import { listParameters, type ModelWeights, modelWeights } from "./parameters.ts";
 import { visionInputs } from "./programs.ts";
+import { trainingDecoder } from "./training-decoder.ts";
 import { projector, visionTower } from "./vision.ts";
 
 /** Extra heads over image tokens that know what the synthetic page shows there. */
@@ -79,16 +80,61 @@ export interface TrainingProgram {
   readonly losses: readonly string[];
 }
 
+/** Sequences `[prompt | clean | noisy …]` as one stream of rows under one mask: ids, image index, rotary tables, additive mask. */
+function joinedLogits(features: Value, wanted: Value, { text }: ModelConfig, weights: ModelWeights): Value {
+  const tables = ["batch", "rows", text.headDim / 2];
+  const inputs = {
+    ids: g.input("ids", "int64", ["batch", "rows"]),
+    image: { features, index: g.input("imageIndex", "int64", ["batch", "rows"]) },
+    cos: g.input("cos", "float32", tables),
+    sin: g.input("sin", "float32", tables),
+    mask: g.input("mask", "float32", ["batch", 1, "rows", "rows"]),
+    wanted,
+  };
+  return decoder(inputs, text, weights.decoder).logits;
+}
+
+/** The same as two streams: what was joined in `ids`, …, `mask` lies apart as prompt with clean answer, and noisy blocks. */
+function streamLogits(features: Value, wanted: Value, { text }: ModelConfig, weights: ModelWeights): Value {
+  const half = text.headDim / 2;
+  const inputs = {
+    context: {
+      ids: g.input("ids", "int64", ["batch", "rows"]),
+      image: { features, index: g.input("imageIndex", "int64", ["batch", "rows"]) },
+      cos: g.input("cos", "float32", ["batch", "rows", half]),
+      sin: g.input("sin", "float32", ["batch", "rows", half]),
+      mask: g.input("mask", "float32", ["batch", 1, "rows", "rows"]),
+    },
+    noisy: {
+      ids: g.input("noisyIds", "int64", ["batch", "blocks", "blockLength"]),
+      cos: g.input("noisyCos", "float32", ["batch", "blocks", "blockLength", half]),
+      sin: g.input("noisySin", "float32", ["batch", "blocks", "blockLength", half]),
+      mask: g.input("noisyMask", "float32", ["batch", 1, "blocks", 1, "rows"]),
+    },
+    wanted,
+  };
+  return trainingDecoder(inputs, text, weights.decoder);
+}
+
+export interface TrainingOptions {
+  readonly scope?: TrainingScope;
+  readonly dense?: DenseSupervision;
+  /**
+   * How sequences come: `joined` (default) is the plain statement of the objective, one stream under one mask; `streams` computes the
+   * same without the empty parts of that mask (see `training-decoder.ts`), for sequences of one block length.
+   */
+  readonly sequences?: "joined" | "streams";
+}
+
 /**
  * Images in bins and sequences in bins → `loss`, its parts, and `gradient:<name>` for every parameter.
- * Sequence rows are described by the caller: ids, image index, positions (as rotary tables), additive mask, and the flat rows
- * (`wanted`) whose targets and weights make up `textLoss` = Σ weight · cross entropy.
+ * Sequence rows are described by the caller, and so are the flat rows (`wanted`; among the noisy rows if `streams`) whose targets and
+ * weights make up `textLoss` = Σ weight · cross entropy.
  */
-export function trainingProgram(config: ModelConfig, options: { scope?: TrainingScope; dense?: DenseSupervision } = {}): TrainingProgram {
-  const { scope = "full", dense } = options;
+export function trainingProgram(config: ModelConfig, options: TrainingOptions = {}): TrainingProgram {
+  const { scope = "full", dense, sequences = "joined" } = options;
   if (scope === "tower" && !dense) throw new TypeError("scope tower expected dense supervision, got none");
   const weights = modelWeights(config);
-  const { text } = config;
   const tower = visionTower(visionInputs(config, { masked: true }), config.vision, weights.vision);
   const features = projector(tower, multiplyDims(["bins", "tokens"]), config.vision, weights.projector);
   const losses: Record<string, Value> = {};
@@ -96,19 +142,8 @@ export function trainingProgram(config: ModelConfig, options: { scope?: Training
   const outputs: Record<string, Value> = {};
 
   if (scope === "full") {
-    const half = text.headDim / 2;
-    const { logits } = decoder(
-      {
-        ids: g.input("ids", "int64", ["batch", "rows"]),
-        image: { features, index: g.input("imageIndex", "int64", ["batch", "rows"]) },
-        cos: g.input("cos", "float32", ["batch", "rows", half]),
-        sin: g.input("sin", "float32", ["batch", "rows", half]),
-        mask: g.input("mask", "float32", ["batch", 1, "rows", "rows"]),
-        wanted: g.input("wanted", "int64", ["wanted"]),
-      },
-      text,
-      weights.decoder,
-    );
+    const logitsOf = sequences === "streams" ? streamLogits : joinedLogits;
+    const logits = logitsOf(features, g.input("wanted", "int64", ["wanted"]), config, weights);
     outputs.crossEntropy = g.crossEntropy(logits, g.input("targets", "int64", ["wanted"]));
     losses.textLoss = weighted(outputs.crossEntropy, g.input("weights", "float32", ["wanted"]));
     trained.push(weights.decoder);

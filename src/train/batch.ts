@@ -1,12 +1,20 @@
 /**
- * One training step's inputs: images in vision bins, sequences `[prompt | clean | noisy…]` in row bins, the loss weights of the masked
- * rows and the targets of dense supervision. Nothing is padded but the ends of bins.
+ * One training step's inputs: images in vision bins, sequences in bins of two streams (prompt and clean answer; noisy copies), the loss
+ * weights of the masked rows and the targets of dense supervision. Nothing is padded but the ends of bins.
  */
 
 import { type NoisingOptions, noiseAnswer } from "../diffusion/noising.ts";
 import { positionWeights, type Weighting } from "../diffusion/objective.ts";
 import { createRandom, type Random } from "../diffusion/random.ts";
-import { HIDDEN, rowsOf, type TrainingSequence, trainingMask, trainingRows } from "../diffusion/training-mask.ts";
+import {
+  HIDDEN,
+  type NoisyBlock,
+  noisyBlockMask,
+  rowsOf,
+  type TrainingSequence,
+  trainingMask,
+  trainingRows,
+} from "../diffusion/training-mask.ts";
 import type { ModelConfig } from "../model/config.ts";
 import { decoderRotary, visionRotary } from "../model/positions.ts";
 import type { DenseSupervision } from "../model/training.ts";
@@ -30,7 +38,7 @@ export interface BatchConfig {
 }
 
 export interface NoisingRecipe extends Omit<NoisingOptions, "blockLength" | "maskToken"> {
-  /** Drawn per sequence. */
+  /** Drawn per step: all sequences of a step have one block length. */
   readonly blockLengths: readonly number[];
   readonly weighting: Weighting["kind"];
 }
@@ -130,15 +138,24 @@ export function towerBatch(samples: readonly PreparedSample[], config: BatchConf
   return { ...vision.feeds, ...denseFeeds(samples, vision, config) };
 }
 
-interface Sequence extends TrainingSequence {
+/** A sample as `[prompt | clean | noisy …]`. */
+export interface Sequence extends TrainingSequence {
+  readonly noisyCopies: number;
   readonly ids: Int32Array;
   readonly targets: Int32Array; // [rows], IGNORED where there is none
-  readonly weights: Float32Array; // [rows]
+  /** [rows]; the weights of a batch add up to 1. */
+  readonly weights: Float32Array;
 }
 
-function layOut(sample: PreparedSample, imageTokens: number, recipe: NoisingRecipe, config: BatchConfig, random: Random): Sequence {
-  const { blockLengths, weighting, ...noising } = recipe;
-  const blockLength = blockLengths[random.integer(blockLengths.length)];
+function layOut(
+  sample: PreparedSample,
+  blockLength: number,
+  imageTokens: number,
+  recipe: NoisingRecipe,
+  config: BatchConfig,
+  random: Random,
+): Sequence {
+  const { blockLengths: _, weighting, ...noising } = recipe;
   const prompt = config.prompt(sample.task, imageTokens);
   const answer = new Int32Array(Math.ceil(sample.answer.length / blockLength) * blockLength).fill(config.fillToken);
   answer.set(sample.answer);
@@ -157,6 +174,8 @@ function layOut(sample: PreparedSample, imageTokens: number, recipe: NoisingReci
   const weights = new Float32Array(rows);
   ids.set(prompt);
   ids.set(answer, prompt.length);
+  // Each sample's mean counts as much as its length: a long answer is not drowned by short ones.
+  const scale = sample.weight * answer.length * copies.length;
   copies.forEach((copy, i) => {
     const start = prompt.length + answer.length * (1 + i);
     ids.set(copy.tokens, start);
@@ -164,70 +183,146 @@ function layOut(sample: PreparedSample, imageTokens: number, recipe: NoisingReci
       if (masked) targets[start + j] = answer[j];
     });
     const kind = weighting === "masked-mean" ? { kind: weighting } : { kind: weighting, blockLength, blockWeights: copy.weights };
-    weights.set(positionWeights(copy.masked, kind), start);
+    weights.set(positionWeights(copy.masked, kind, scale), start);
   });
   return { ...sequence, ids, targets, weights };
 }
 
-/** Inputs of the `full` program. Loss: mean over samples (times their weight) of the mean over masked positions, or tokens alike. */
+/** The sequences of a step, noised. Loss: mean over samples (times their weight and length) of the mean over masked positions. */
+export function drawSequences(
+  samples: readonly PreparedSample[],
+  recipe: NoisingRecipe,
+  config: BatchConfig,
+  seed: readonly number[],
+): Sequence[] {
+  const random = createRandom(seed[0], ...seed.slice(1));
+  const blockLength = recipe.blockLengths[random.integer(recipe.blockLengths.length)];
+  const squares = config.model.vision.mergeSize ** 2;
+  const sequences = samples.map((sample) => layOut(sample, blockLength, (sample.rows * sample.columns) / squares, recipe, config, random));
+  const total = sequences.reduce((sum, { weights }) => sum + weights.reduce((a, b) => a + b, 0), 0);
+  return sequences.map((sequence) => ({ ...sequence, weights: sequence.weights.map((weight) => weight / total) }));
+}
+
+interface StreamPlacement {
+  readonly bin: number;
+  readonly context: number;
+  readonly noisy: number;
+}
+
+interface StreamPacking {
+  readonly bins: number;
+  /** Rows per bin of either stream. */
+  readonly context: number;
+  readonly noisy: number;
+  readonly placements: readonly StreamPlacement[];
+}
+
+/** First fit under limits of both streams, from long to short. */
+function packWithin(lengths: readonly (readonly [number, number])[], contextLimit: number, noisyLimit: number): StreamPacking {
+  const order = lengths.map((_, i) => i).sort((a, b) => lengths[b][0] - lengths[a][0]);
+  const used: [number, number][] = [];
+  const placements = new Array<StreamPlacement>(lengths.length);
+  for (const item of order) {
+    const [context, noisy] = lengths[item];
+    let bin = used.findIndex((taken) => taken[0] + context <= contextLimit && taken[1] + noisy <= noisyLimit);
+    if (bin < 0) bin = used.push([0, 0]) - 1;
+    placements[item] = { bin, context: used[bin][0], noisy: used[bin][1] };
+    used[bin][0] += context;
+    used[bin][1] += noisy;
+  }
+  return {
+    bins: used.length,
+    context: Math.max(...used.map((taken) => taken[0])),
+    noisy: Math.max(...used.map((taken) => taken[1])),
+    placements,
+  };
+}
+
+/** A row's layers cost about as much as its attention to this many context rows (measured with hidden size 192 on two cores). */
+const ROW_COST = 600;
+
+/** The cheapest of a few first fits: short bins leave gaps, long bins score rows of other sequences in vain. */
+function packStreams(lengths: readonly (readonly [number, number])[]): StreamPacking {
+  const [longest, noisiest] = [0, 1].map((stream) => Math.max(...lengths.map((pair) => pair[stream])));
+  const costOf = ({ bins, context, noisy }: StreamPacking) => bins * (context + noisy) * (ROW_COST + context);
+  const stretches = [1, 1.1, 1.25, 1.5, 2, 3];
+  const packings = stretches.flatMap((c) => stretches.map((n) => packWithin(lengths, longest * c, noisiest * n)));
+  return packings.reduce((best, packing) => (costOf(packing) < costOf(best) ? packing : best));
+}
+
+/** Inputs of the `full` program with sequences as `streams`. */
 export function fullBatch(samples: readonly PreparedSample[], recipe: NoisingRecipe, config: BatchConfig, seed: readonly number[]): Feeds {
   const { model } = config;
-  const squares = model.vision.mergeSize ** 2;
-  const random = createRandom(seed[0], ...seed.slice(1));
   const vision = visionBins(samples, model);
-  const sequences = samples.map((sample) => layOut(sample, (sample.rows * sample.columns) / squares, recipe, config, random));
-  const { bins, capacity, placements } = packIntoBins(sequences.map((sequence) => sequence.ids.length));
+  const sequences = drawSequences(samples, recipe, config, seed);
+  const { blockLength } = sequences[0];
+  const contextOf = ({ promptLength, answerLength }: Sequence) => promptLength + answerLength;
+  const noisyOf = ({ answerLength, noisyCopies }: Sequence) => answerLength * noisyCopies;
+  const packing = packStreams(sequences.map((sequence) => [contextOf(sequence), noisyOf(sequence)]));
+  const { bins, context: rows, noisy: noisyRows, placements } = packing;
+  const blocks = noisyRows / blockLength;
 
-  const ids = new Int32Array(bins * capacity);
-  const imageIndex = new Int32Array(bins * capacity).fill(-1);
-  const positions = new Int32Array(bins * capacity);
-  const mask = new Float32Array(bins * capacity * capacity);
+  const ids = new Int32Array(bins * rows);
+  const imageIndex = new Int32Array(bins * rows).fill(-1);
+  const positions = new Int32Array(bins * rows);
+  const mask = new Float32Array(bins * rows * rows);
+  const noisyIds = new Int32Array(bins * noisyRows);
+  const noisyPositions = new Int32Array(bins * noisyRows);
+  const noisyMask = new Float32Array(bins * blocks * rows);
   const wanted: number[] = [];
   const targets: number[] = [];
   const weights: number[] = [];
   for (let bin = 0; bin < bins; bin++) {
     const members = sequences.map((_, i) => i).filter((i) => placements[i].bin === bin);
-    members.sort((a, b) => placements[a].offset - placements[b].offset);
-    const rows = trainingRows(
-      members.map((i) => sequences[i]),
-      capacity,
+    members.sort((a, b) => placements[a].context - placements[b].context);
+    const context = trainingRows(
+      members.map((i) => ({ ...sequences[i], noisyCopies: 0 })),
+      rows,
     );
-    trainingMask(rows, mask.subarray(bin * capacity * capacity, (bin + 1) * capacity * capacity));
-    positions.set(rows.position, bin * capacity);
-    for (const i of members) {
-      const first = bin * capacity + placements[i].offset;
+    trainingMask(context, mask.subarray(bin * rows * rows, (bin + 1) * rows * rows));
+    positions.set(context.position, bin * rows);
+    const noisyBlocks: NoisyBlock[] = [];
+    members.forEach((i, segment) => {
       const sequence = sequences[i];
-      ids.set(sequence.ids, first);
+      const { promptLength, answerLength, noisyCopies } = sequence;
+      const length = contextOf(sequence);
+      const first = bin * rows + placements[i].context;
+      ids.set(sequence.ids.subarray(0, length), first);
       let feature = vision.placements[i].bin * vision.capacity + vision.placements[i].offset;
-      for (let row = 0; row < sequence.promptLength; row++) {
+      for (let row = 0; row < promptLength; row++) {
         if (sequence.ids[row] === model.imageTokenId) imageIndex[first + row] = feature++;
       }
-      const scale = samples[i].weight * sequence.answerLength * (sequence.noisyCopies ?? 1);
-      sequence.targets.forEach((target, row) => {
-        if (target === IGNORED) return;
-        wanted.push(first + row);
-        targets.push(target);
-        weights.push(sequence.weights[row] * scale);
-      });
-    }
+      const firstNoisy = bin * noisyRows + placements[i].noisy;
+      noisyIds.set(sequence.ids.subarray(length), firstNoisy);
+      for (let row = 0; row < answerLength * noisyCopies; row++) {
+        const place = row % answerLength;
+        noisyPositions[firstNoisy + row] = promptLength + place;
+        if (place % blockLength === 0) noisyBlocks.push({ segment, block: place / blockLength });
+        if (sequence.targets[length + row] === IGNORED) continue;
+        wanted.push(firstNoisy + row);
+        targets.push(sequence.targets[length + row]);
+        weights.push(sequence.weights[length + row]);
+      }
+    });
+    noisyBlockMask(context, noisyBlocks, noisyMask.subarray(bin * blocks * rows, (bin + 1) * blocks * rows));
   }
-  // Each sample's mean counts as much as its length: a long answer is not drowned by short ones.
-  const total = weights.reduce((a, b) => a + b, 0);
-  const rotary = decoderRotary(positions, model.text.headDim, model.text.ropeTheta);
-  const half = model.text.headDim / 2;
+  const { headDim, ropeTheta } = model.text;
+  const rotary = decoderRotary(positions, headDim, ropeTheta);
+  const noisyRotary = decoderRotary(noisyPositions, headDim, ropeTheta);
   return {
     ...vision.feeds,
     ...denseFeeds(samples, vision, config),
-    ids: int64(ids, [bins, capacity]),
-    imageIndex: int64(imageIndex, [bins, capacity]),
-    cos: float32(rotary.cos, [bins, capacity, half]),
-    sin: float32(rotary.sin, [bins, capacity, half]),
-    mask: float32(mask, [bins, 1, capacity, capacity]),
+    ids: int64(ids, [bins, rows]),
+    imageIndex: int64(imageIndex, [bins, rows]),
+    cos: float32(rotary.cos, [bins, rows, headDim / 2]),
+    sin: float32(rotary.sin, [bins, rows, headDim / 2]),
+    mask: float32(mask, [bins, 1, rows, rows]),
+    noisyIds: int64(noisyIds, [bins, blocks, blockLength]),
+    noisyCos: float32(noisyRotary.cos, [bins, blocks, blockLength, headDim / 2]),
+    noisySin: float32(noisyRotary.sin, [bins, blocks, blockLength, headDim / 2]),
+    noisyMask: float32(noisyMask, [bins, 1, blocks, 1, rows]),
     wanted: int64(wanted),
     targets: int64(targets),
-    weights: float32(
-      Float32Array.from(weights, (w) => w / total),
-      [weights.length],
-    ),
+    weights: float32(Float32Array.from(weights), [weights.length]),
   };
 }

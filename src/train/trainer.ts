@@ -175,7 +175,7 @@ export class Trainer {
       gradientNorm,
       samples: samples.length,
       imageTokens: feeds.pixels.shape[0] * feeds.pixels.shape[1],
-      rows: feeds.ids ? feeds.ids.shape[0] * feeds.ids.shape[1] : 0,
+      rows: stage.scope === "full" ? feeds.ids.data.length + feeds.noisyIds.data.length : 0,
       milliseconds: performance.now() - began,
       waitedMilliseconds: began - beganWaiting,
     };
@@ -211,7 +211,7 @@ export class Trainer {
     if (this.#stage?.index === index) return this.#stage;
     await this.close();
     const { recipe, threads = availableParallelism() } = this.#options;
-    const training = trainingProgram(this.model, { scope: stage.scope, dense: this.#dense });
+    const training = trainingProgram(this.model, { scope: stage.scope, dense: this.#dense, sequences: "streams" });
     const optimized = training.parameters.map(({ attributes: { name }, shape }): OptimizedParameter => {
       const sizes = shape as readonly number[];
       const rateScale = name.startsWith("vision_model") ? (stage.visionRateScale ?? 1) : 1;
