@@ -6,12 +6,15 @@
  *   for await (const { page } of parser.parse("paper.pdf")) console.log(page.regions);
  */
 import { embeddedCheckpoint } from "./checkpoint/embedded.ts";
+import { openCheckpoint } from "./checkpoint/folder.ts";
 import { type DocumentInput, type DocumentPage, type ParseOptions, parseDocument } from "./document/parser.ts";
-import { loadRecognizer, type Recognizer } from "./engine/recognizer.ts";
+import { type OpenaiRecognizerOptions, openaiRecognizer } from "./engine/openai-recognizer.ts";
+import { loadRecognizer, type Recognizer, type RecognizerIdentity } from "./engine/recognizer.ts";
 import type { SessionsOptions } from "./engine/sessions.ts";
 import type { RecognitionRequest, RecognitionResult, RecognizeOptions } from "./engine/types.ts";
 import { loadWorkerRecognizer } from "./engine/worker-recognizer.ts";
 import { nodeRuntime } from "./runtime/onnxruntime.node.ts";
+import { loadTokenizer } from "./text/tokenizer.ts";
 
 export { embeddedCheckpoint } from "./checkpoint/embedded.ts";
 export { decodeBlocks } from "./diffusion/block-decoder.ts";
@@ -32,24 +35,29 @@ export type { PageEvent, PageParse, PageParseOptions } from "./document/parse.ts
 export type { DocumentInput, DocumentPage, ParseOptions, ParseProgress } from "./document/parser.ts";
 export { tableToHtml } from "./document/table-html.ts";
 export type * from "./document/types.ts";
-export type { Recognizer, RecognizerInfo } from "./engine/recognizer.ts";
+export { type OpenaiRecognizerOptions, openaiRecognizer } from "./engine/openai-recognizer.ts";
+export { type ReadingProfile, writeReadingProfile } from "./engine/reading-profile.ts";
+export type { Recognizer, RecognizerIdentity, RecognizerInfo } from "./engine/recognizer.ts";
 export type * from "./engine/types.ts";
 export { type ErrorCode, MineruError } from "./error.ts";
 export { decodeImage } from "./image/decode-image.ts";
 export { encodePng } from "./image/encode-png.ts";
 export type { RgbImage } from "./image/rgb-image.ts";
-export { type TaskName, taskNames, tasks } from "./text/prompts.ts";
+export { openSource, type PageSource, type SourceOptions } from "./image/sources.ts";
+export { type TaskName, taskNames, taskOfPrompt, tasks } from "./text/prompts.ts";
 
 export interface LoadOptions extends SessionsOptions {
   /** Checkpoint folder; the embedded `mini` if absent. */
   readonly model?: string;
   /** `worker` (default) computes in a thread of its own, so that the caller's event loop stays free; `own` computes where it is called. */
   readonly thread?: "worker" | "own";
+  /** Computes at this server instead; all other options are then without effect. */
+  readonly server?: OpenaiRecognizerOptions;
 }
 
 /** A loaded model and what can be done with it. Holds memory until closed. */
 export interface Parser extends AsyncDisposable {
-  readonly recognizer: Recognizer;
+  readonly recognizer: Recognizer<RecognizerIdentity>;
   /** Pages of a document, as they are read. */
   parse(input: DocumentInput, options?: ParseOptions): AsyncGenerator<DocumentPage, void, undefined>;
   /** Single regions: crops in, texts out. */
@@ -57,10 +65,15 @@ export interface Parser extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** @throws MineruError `checkpoint-missing`, `checkpoint-invalid`, `runtime-unavailable` */
+/** @throws MineruError `checkpoint-missing`, `checkpoint-invalid`, `runtime-unavailable`; with `server` as `openaiRecognizer` */
 export async function load(options: LoadOptions = {}): Promise<Parser> {
-  const { model = embeddedCheckpoint(), thread = "worker", ...sessions } = options;
-  const recognizer = await (thread === "worker" ? loadWorkerRecognizer(model, sessions) : loadRecognizer(model, nodeRuntime, sessions));
+  const { model = embeddedCheckpoint(), thread = "worker", server, ...sessions } = options;
+  if (server) return parserOf(await openaiRecognizer(server));
+  return parserOf(await (thread === "worker" ? loadWorkerRecognizer(model, sessions) : loadRecognizer(model, nodeRuntime, sessions)));
+}
+
+/** A parser that asks `recognizer`, whatever it is, and closes it when it is closed. */
+export function parserOf(recognizer: Recognizer<RecognizerIdentity>): Parser {
   return {
     recognizer,
     parse: (input, parseOptions) => parseDocument(input, recognizer, parseOptions),
@@ -68,4 +81,14 @@ export async function load(options: LoadOptions = {}): Promise<Parser> {
     close: () => recognizer.close(),
     [Symbol.asyncDispose]: () => recognizer.close(),
   };
+}
+
+/**
+ * What turns tokens of a checkpoint folder (the embedded `mini` if absent) into text, special tokens kept.
+ * @throws MineruError `checkpoint-missing`, `checkpoint-invalid`
+ */
+export async function loadTokenText(model: string = embeddedCheckpoint()): Promise<(tokens: ArrayLike<number>) => string> {
+  await using checkpoint = await openCheckpoint(model);
+  const tokenizer = loadTokenizer(checkpoint.tokenizerFiles);
+  return (tokens) => tokenizer.decode(tokens);
 }

@@ -95,7 +95,7 @@ async function parseFile(file: string, parser: Parser, flags: ParseFlags, signal
   const progress = new Progress(file, !flags.quiet);
   const bytes = await readInput(file);
   const pages = parser.parse(bytes, { ...optionsOf(flags, signal), onProgress: (event) => progress.update(event) });
-  const source = { name: stemOf(file), checkpoint: basename(parser.recognizer.info.dir) };
+  const source = { name: stemOf(file), checkpoint: parser.recognizer.info.name };
   const output: OutputOptions = {
     version,
     unwrap: parser.recognizer.info.profile.printedLineBreaks && !flags.keepLines,

@@ -2,7 +2,7 @@
  * The two-step page parse (paper section 4): the layout of the page first, then every region by its own task, all regions of the page
  * decoded side by side. Knows pixels and the recogniser; what regions become is the assembly's business.
  */
-import type { Recognizer } from "../engine/recognizer.ts";
+import type { Recognizer, RecognizerIdentity } from "../engine/recognizer.ts";
 import type { DecodingOptions, RecognitionEvent, RecognitionRequest, RecognitionResult } from "../engine/types.ts";
 import { cropRegion } from "../image/crops.ts";
 import { estimateLineHeight } from "../image/ink.ts";
@@ -63,7 +63,7 @@ function atReadingSize(image: RgbImage, lineHeight: readonly [number, number] | 
   return resizeBicubic(image, Math.max(1, Math.round(image.width * scale)), Math.max(1, Math.round(image.height * scale)));
 }
 
-async function findRegions(image: RgbImage, recognizer: Recognizer, options: PageParseOptions) {
+async function findRegions(image: RgbImage, recognizer: Recognizer<RecognizerIdentity>, options: PageParseOptions) {
   const ask = async (attempt: LayoutAttempt) => {
     const border = borderOf(image);
     const page =
@@ -142,7 +142,7 @@ function readRegion(
 export async function parsePage(
   image: RgbImage,
   index: number,
-  recognizer: Recognizer,
+  recognizer: Recognizer<RecognizerIdentity>,
   options: PageParseOptions = {},
 ): Promise<PageParse> {
   const { profile } = recognizer.info;

@@ -3,7 +3,7 @@
  * that memory does not grow with the document.
  */
 import { readFile } from "node:fs/promises";
-import type { Recognizer } from "../engine/recognizer.ts";
+import type { Recognizer, RecognizerIdentity } from "../engine/recognizer.ts";
 import { MineruError } from "../error.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
 import { openSource, type PageSource, type SourceOptions } from "../image/sources.ts";
@@ -71,7 +71,7 @@ function failedPage(index: number, error: unknown): ParsedPage {
  */
 export async function* parseDocument(
   input: DocumentInput,
-  recognizer: Recognizer,
+  recognizer: Recognizer<RecognizerIdentity>,
   options: ParseOptions = {},
 ): AsyncGenerator<DocumentPage, void, undefined> {
   const { password, dpi, signal, onProgress } = options;

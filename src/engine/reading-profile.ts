@@ -46,3 +46,13 @@ export function parseReadingProfile(preprocessor: unknown): ReadingProfile {
   if (problems.length > 0) throw new MineruError("checkpoint-invalid", `preprocessor_config.json: ${problems.join("; ")}`);
   return profile;
 }
+
+/** The profile in the spelling that `parseReadingProfile` reads. */
+export function writeReadingProfile(profile: ReadingProfile): Record<string, unknown> {
+  return {
+    layout_image_size: profile.layoutSize,
+    region_max_tokens: profile.regionTokens,
+    ...(profile.lineHeight ? { text_line_height: profile.lineHeight } : {}),
+    printed_line_breaks: profile.printedLineBreaks,
+  };
+}

@@ -26,20 +26,26 @@ import type { DecodingOptions, RecognitionRequest, RecognitionResult, RecognizeO
 const DEFAULT_BLOCK_LENGTH = 32;
 const DEFAULT_BATCH_SIZE = 8;
 
-/** What a recogniser tells of itself. */
-export interface RecognizerInfo {
+/** What any recogniser tells of itself, wherever it computes. */
+export interface RecognizerIdentity {
+  /** Of the checkpoint or, at a server, of its model. */
+  readonly name: string;
+  readonly profile: ReadingProfile;
+}
+
+/** What a recogniser tells that holds a checkpoint itself. */
+export interface RecognizerInfo extends RecognizerIdentity {
   readonly dir: string;
   readonly config: ModelConfig;
   readonly processor: ImageProcessorConfig;
-  readonly profile: ReadingProfile;
   /** The device that computes, and why. */
   readonly device: ChosenDevice;
   /** In how many bits, and why. */
   readonly precision: ChosenPrecision;
 }
 
-export interface Recognizer extends AsyncDisposable {
-  readonly info: RecognizerInfo;
+export interface Recognizer<Info extends RecognizerIdentity = RecognizerInfo> extends AsyncDisposable {
+  readonly info: Info;
   recognize(requests: readonly RecognitionRequest[], options?: RecognizeOptions): Promise<RecognitionResult[]>;
   close(): Promise<void>;
 }
@@ -57,6 +63,7 @@ class LocalRecognizer implements Recognizer {
     this.#checkpoint = checkpoint;
     this.#sessions = sessions;
     this.info = {
+      name: checkpoint.dir.split(/[\\/]/).at(-1)!,
       dir: checkpoint.dir,
       config,
       processor: parseProcessorConfig(checkpoint.preprocessor),
