@@ -62,12 +62,13 @@ describe("TEDS", () => {
     );
   });
 
-  it("compares two tables of 30 x 30 cells in a fraction of a second", () => {
+  it("compares two tables of 30 x 30 cells in a second of work or less", () => {
     const grid = (salt: number) =>
       `<table>${Array.from({ length: 30 }, (_, r) => `<tr>${Array.from({ length: 30 }, (_, c) => `<td>${(r * 31 + c * salt) % 997}</td>`).join("")}</tr>`).join("")}</table>`;
-    const start = performance.now();
+    const start = process.cpuUsage();
     const score = teds(grid(7), grid(11));
-    expect(performance.now() - start).toBeLessThan(1000);
+    const { user, system } = process.cpuUsage(start);
+    expect((user + system) / 1000).toBeLessThan(1000);
     expect(score).toBeGreaterThan(0);
     expect(score).toBeLessThan(1);
   });
