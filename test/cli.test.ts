@@ -50,25 +50,46 @@ describe("wrong use is told in one line, with the right exit code", () => {
     return path;
   };
   const pdf = () => readFile(join(samples, "ocr_test.pdf"));
-  const cases: readonly { readonly name: string; readonly args: () => Promise<string[]>; readonly code: number; readonly says: RegExp }[] = [
-    { name: "no file", args: async () => ["parse"], code: 2, says: /missing required argument 'file'/ },
-    { name: "unknown flag", args: async () => ["parse", "x.pdf", "--treshold", "1"], code: 2, says: /unknown option '--treshold'/ },
-    { name: "threshold out of range", args: async () => ["parse", "x.pdf", "--threshold", "2"], code: 2, says: /number from 0 to 1/ },
-    { name: "threshold of another strategy", args: async () => ["parse", join(samples, "testocr.png"), "--strategy", "sequential", "--threshold", "0.9"], code: 2, says: /threshold/ },
-    { name: "unknown strategy", args: async () => ["parse", "x.pdf", "--strategy", "best"], code: 2, says: /low_confidence_dynamic/ },
-    { name: "page range", args: async () => ["parse", "x.pdf", "--pages", "3-1"], code: 2, says: /1-3,7/ },
-    { name: "page that is not there", args: async () => ["parse", join(samples, "ocr_test.pdf"), "--pages", "9"], code: 2, says: /up to 1, got 9/ },
-    { name: "several files to standard output", args: async () => ["parse", "a.pdf", "b.pdf"], code: 2, says: /-o DIR/ },
-    { name: "two files of one name", args: async () => ["parse", "x/a.pdf", "y/a.png", "-o", folder], code: 2, says: /both write a\// },
-    { name: "missing file", args: async () => ["parse", join(folder, "none.pdf")], code: 1, says: /no such file/ },
-    { name: "folder", args: async () => ["parse", folder], code: 1, says: /it is a folder/ },
-    { name: "empty file", args: async () => ["parse", await write("empty.pdf", "")], code: 1, says: /empty|expected/ },
-    { name: "text file", args: async () => ["parse", await write("text.pdf", "just words\n")], code: 1, says: /PDF/ },
-    { name: "truncated PDF", args: async () => ["parse", await write("cut.pdf", (await pdf()).subarray(0, 900))], code: 1, says: /damaged|truncated|expected/i },
-    { name: "wrong model folder", args: async () => ["parse", join(samples, "testocr.png"), "--model", folder], code: 1, says: /config\.json/ },
-    { name: "missing task", args: async () => ["recognize", join(samples, "testocr.png")], code: 2, says: /--task/ },
-    { name: "unknown task", args: async () => ["recognize", "x.png", "--task", "poem"], code: 2, says: /layout, text, table, formula/ },
-  ];
+  const cases: readonly { readonly name: string; readonly args: () => Promise<string[]>; readonly code: number; readonly says: RegExp }[] =
+    [
+      { name: "no file", args: async () => ["parse"], code: 2, says: /missing required argument 'file'/ },
+      { name: "unknown flag", args: async () => ["parse", "x.pdf", "--treshold", "1"], code: 2, says: /unknown option '--treshold'/ },
+      { name: "threshold out of range", args: async () => ["parse", "x.pdf", "--threshold", "2"], code: 2, says: /number from 0 to 1/ },
+      {
+        name: "threshold of another strategy",
+        args: async () => ["parse", join(samples, "testocr.png"), "--strategy", "sequential", "--threshold", "0.9"],
+        code: 2,
+        says: /threshold/,
+      },
+      { name: "unknown strategy", args: async () => ["parse", "x.pdf", "--strategy", "best"], code: 2, says: /low_confidence_dynamic/ },
+      { name: "page range", args: async () => ["parse", "x.pdf", "--pages", "3-1"], code: 2, says: /1-3,7/ },
+      {
+        name: "page that is not there",
+        args: async () => ["parse", join(samples, "ocr_test.pdf"), "--pages", "9"],
+        code: 2,
+        says: /up to 1, got 9/,
+      },
+      { name: "several files to standard output", args: async () => ["parse", "a.pdf", "b.pdf"], code: 2, says: /-o DIR/ },
+      { name: "two files of one name", args: async () => ["parse", "x/a.pdf", "y/a.png", "-o", folder], code: 2, says: /both write a\// },
+      { name: "missing file", args: async () => ["parse", join(folder, "none.pdf")], code: 1, says: /no such file/ },
+      { name: "folder", args: async () => ["parse", folder], code: 1, says: /it is a folder/ },
+      { name: "empty file", args: async () => ["parse", await write("empty.pdf", "")], code: 1, says: /empty|expected/ },
+      { name: "text file", args: async () => ["parse", await write("text.pdf", "just words\n")], code: 1, says: /PDF/ },
+      {
+        name: "truncated PDF",
+        args: async () => ["parse", await write("cut.pdf", (await pdf()).subarray(0, 900))],
+        code: 1,
+        says: /damaged|truncated|expected/i,
+      },
+      {
+        name: "wrong model folder",
+        args: async () => ["parse", join(samples, "testocr.png"), "--model", folder],
+        code: 1,
+        says: /config\.json/,
+      },
+      { name: "missing task", args: async () => ["recognize", join(samples, "testocr.png")], code: 2, says: /--task/ },
+      { name: "unknown task", args: async () => ["recognize", "x.png", "--task", "poem"], code: 2, says: /layout, text, table, formula/ },
+    ];
   test.each(cases)("$name", async ({ args, code, says }) => {
     const result = await run(await args());
     expect(result.stderr).toMatch(says);
@@ -98,10 +119,19 @@ describe.skipIf(!existsSync(weights))("the embedded checkpoint", () => {
     const file = join(samples, "testocr.png");
     expect(await run(["parse", file, "-o", out, "-q"])).toMatchObject({ code: 0, stdout: "" });
     const written = await readdir(join(out, "testocr"));
-    expect(written.sort()).toEqual(["images", "testocr.html", "testocr.json", "testocr.md", "testocr_content_list.json", "testocr_middle.json"]);
+    expect(written.sort()).toEqual([
+      "images",
+      "testocr.html",
+      "testocr.json",
+      "testocr.md",
+      "testocr_content_list.json",
+      "testocr_middle.json",
+    ]);
     expect(JSON.parse(await readFile(join(out, "testocr", "testocr.json"), "utf8")).pages).toHaveLength(1);
     expect((await run(["parse", file, "-o", out])).stderr).toMatch(/already parsed/);
-    expect((await run(["parse", "-", "-q"], { input: await readFile(file) })).stdout).toBe(await readFile(join(out, "testocr", "testocr.md"), "utf8"));
+    expect((await run(["parse", "-", "-q"], { input: await readFile(file) })).stdout).toBe(
+      await readFile(join(out, "testocr", "testocr.md"), "utf8"),
+    );
   });
 
   test("one bad file among several: the others are parsed, exit code 3", async () => {

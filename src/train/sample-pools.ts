@@ -4,7 +4,9 @@
  */
 import { join } from "node:path";
 import { openSynth, type SynthSources, textPage } from "../synth/index.ts";
+import { pageSample } from "../synth/page-samples.ts";
 import { openCheckpointFiles } from "./base-files.ts";
+import { LAYOUT_CLASSES } from "./layout-classes.ts";
 import type { Recipe, StageRecipe } from "./recipe.ts";
 import { type PreparationConfig, type PreparedSample, prepareSample } from "./sample.ts";
 
@@ -54,6 +56,21 @@ function textSamples(
   return samples;
 }
 
+function layoutSamples(
+  sources: SynthSources,
+  stage: StageRecipe,
+  count: number,
+  seed: number,
+  first: number,
+  config: PreparationConfig,
+): PreparedSample[] {
+  return Array.from({ length: count }, (_, i) => {
+    const { image, text, regions } = pageSample(sources, seed, first + i, { augmentation: stage.augmentation });
+    const placed = regions.map(({ class: name, box }) => ({ classIndex: (LAYOUT_CLASSES as readonly string[]).indexOf(name) + 1, box }));
+    return prepareSample({ task: "layout", image, answer: text, regions: placed }, config);
+  });
+}
+
 export async function openSamplePools({ recipe, dataFolder, split = "train" }: SamplePoolOptions): Promise<SamplePools> {
   const base = await openCheckpointFiles(recipe.base);
   const config: PreparationConfig = {
@@ -71,9 +88,13 @@ export async function openSamplePools({ recipe, dataFolder, split = "train" }: S
   return {
     pool({ stage: stageIndex, pool }) {
       const stage = recipe.stages[stageIndex];
-      const { text = 0 } = stage.pool;
+      const { text = 0, layout = 0 } = stage.pool;
+      const seed = recipe.seed + stageIndex;
       const pagesPerPool = Math.ceil(text / CROPS_PER_PAGE);
-      return textSamples(sources, recipe, stage, text, recipe.seed + stageIndex, pool * pagesPerPool, config);
+      return [
+        ...textSamples(sources, recipe, stage, text, seed, pool * pagesPerPool, config),
+        ...layoutSamples(sources, stage, layout, seed, pool * layout, config),
+      ];
     },
   };
 }

@@ -20,36 +20,13 @@ import { float32, type Session, type Tensor } from "../runtime/session.ts";
 import type { BaseFiles } from "./base-files.ts";
 import { type BatchConfig, type Feeds, fullBatch, towerBatch } from "./batch.ts";
 import { initialWeights } from "./initialise.ts";
+import { LAYOUT_CLASSES } from "./layout-classes.ts";
 import { learningRate } from "./learning-rate.ts";
 import { defaultRule, momentNames, type OptimizedParameter, optimizerProgram, updatedName } from "./optimizer.ts";
 import { type Recipe, type StageRecipe, stageOfStep } from "./recipe.ts";
 import type { PreparedSample } from "./sample.ts";
 import type { PoolRequest } from "./sample-pools.ts";
 import type { TrainingState } from "./state.ts";
-
-export const LAYOUT_CLASSES = [
-  "text",
-  "title",
-  "phonetic",
-  "image_caption",
-  "image_footnote",
-  "table_caption",
-  "table_footnote",
-  "code",
-  "code_caption",
-  "algorithm",
-  "ref_text",
-  "list",
-  "image",
-  "table",
-  "equation",
-  "equation_block",
-  "header",
-  "footer",
-  "aside_text",
-  "page_number",
-  "page_footnote",
-] as const;
 
 export interface StepReport {
   readonly step: number;
