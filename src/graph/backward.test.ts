@@ -44,6 +44,14 @@ describe("backward", () => {
     expect(added.some((value) => value.inputs.includes(frozen))).toBe(false);
   });
 
+  test("what no target depends on need not be differentiable", async () => {
+    const rows = g.input("rows", "float32", ["rows", 3]);
+    const frozen = g.exp(g.slice(rows, 0, 0, 2)); // the gradient of this slice is refused
+    const [gradient] = backward(g.sumAll(g.mul(frozen, x)), [x]);
+    const results = await evaluate({ gradient }, { ...feeds, rows: float32(new Float32Array(6), [2, 3]) });
+    expect(numbers(results.gradient)).toEqual([2, 2, 2]);
+  });
+
   test("integers and conditions let nothing through", async () => {
     const ids = g.input("ids", "int64", [2]);
     const gate = g.where(g.less(x, g.scalar(2.5)), g.mul(x, 10), g.scalar(0));

@@ -5,6 +5,7 @@
 import { describe, expect, test } from "vitest";
 import { goldenPatches, goldenTensors, loadWithWeights, maxDifference, tinyConfig } from "../../test/tiny.ts";
 import { HIDDEN } from "../diffusion/training-mask.ts";
+import { isOp, topologicalOrder } from "../graph/value.ts";
 import { float32, type Tensor } from "../runtime/session.ts";
 import { modelWeights } from "./parameters.ts";
 import { visionRotary } from "./positions.ts";
@@ -134,6 +135,12 @@ describe("checkpoints", () => {
     expect(maxDifference(expected, golden.readFloat32("text-84x56.png.features"))).toBeGreaterThan(10 * TOLERANCE);
     await session.release();
   });
+});
+
+test("every norm has the reference's epsilon, which such small weights would not tell", () => {
+  const values = topologicalOrder(Object.values(encodeImageProgram(config).outputs));
+  const norms = values.filter((value) => isOp(value, "layerNorm"));
+  expect(norms.map(({ attributes }) => attributes.epsilon)).toEqual(Array(2 * vision.depth + 1).fill(1e-6));
 });
 
 test("rotary tables turn half of the frequencies with the row and half with the column", () => {

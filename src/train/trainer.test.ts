@@ -9,7 +9,8 @@ import { rgbImage } from "../image/rgb-image.ts";
 import { openCheckpointFiles } from "./base-files.ts";
 import type { Recipe, StageRecipe } from "./recipe.ts";
 import { type PreparedSample, prepareSample } from "./sample.ts";
-import { loadState, saveState } from "./state.ts";
+import type { PoolRequest } from "./sample-pools.ts";
+import { loadState, saveState, type TrainingState } from "./state.ts";
 import { batchesOf, type StepReport, Trainer } from "./trainer.ts";
 
 const base = await openCheckpointFiles(tinyFolder());
@@ -87,8 +88,8 @@ function drawnSamples(): PreparedSample[] {
 }
 
 const samples = drawnSamples();
-const start = (state: ConstructorParameters<typeof Trainer>[0]["state"] = null) =>
-  new Trainer({ recipe, base, state, pool: async () => samples, threads: 1 });
+/** The same samples again and again. */
+const start = () => new Trainer({ recipe, base, state: null, pool: async () => samples, threads: 1 });
 
 async function steps(trainer: Trainer, count: number): Promise<StepReport[]> {
   const reports: StepReport[] = [];
@@ -106,35 +107,42 @@ describe("training", () => {
     expect(losses[0]).toBeGreaterThan(0.8 * Math.log(576));
     expect(losses[0]).toBeLessThan(1.3 * Math.log(576));
     // Guessing answers without looking would leave about one in six: ln 6 for the first token of each.
-    console.log(
-      losses
-        .filter((_, i) => i % 10 === 0)
-        .map((x) => x.toFixed(3))
-        .join(" "),
-    );
     expect(mean(stage.steps - 10, stage.steps)).toBeLessThan(0.1);
     expect(await trainer.step()).toBeNull();
     await trainer.close();
   });
 
-  test("goes on from a saved state as if it had never stopped", { timeout: 60_000 }, async () => {
+  test("goes on from a saved state, amid a pool, as if it had never stopped", { timeout: 60_000 }, async () => {
+    // Pools of four samples, each pool another four; two samples a step.
+    const pairs = { ...recipe, stages: [{ ...stage, imageTokens: 2 }] };
+    const begin = (state: TrainingState | null) => {
+      const asked: number[] = [];
+      const pool = async (request: PoolRequest) => {
+        asked.push(request.pool);
+        return samples.map((_, i) => samples[(i + request.pool) % samples.length]).slice(0, 4);
+      };
+      return { trainer: new Trainer({ recipe: pairs, base, state, pool, threads: 1 }), asked };
+    };
+    const numbers = (reports: readonly StepReport[]) => reports.map(({ step, losses, gradientNorm }) => ({ step, losses, gradientNorm }));
     const folder = await mkdtemp(join(tmpdir(), "trainer-"));
     try {
-      const unbroken = start();
-      const expected = await steps(unbroken, 4);
-      const first = start();
-      await steps(first, 2);
-      await saveState(join(folder, "state.safetensors"), first.state, (name) => first.shapes.get(name)!);
-      const second = start(await loadState(join(folder, "state.safetensors")));
-      const rest = await steps(second, 2);
-      expect(rest.map(({ step, losses, gradientNorm }) => ({ step, losses, gradientNorm }))).toEqual(
-        expected.slice(2).map(({ step, losses, gradientNorm }) => ({ step, losses, gradientNorm })),
-      );
+      const path = join(folder, "state.safetensors");
+      const unbroken = begin(null);
+      const expected = await steps(unbroken.trainer, 5);
+      expect(unbroken.asked, "one pool ahead").toEqual([0, 1, 2, 3]);
+      expect(expected.map(({ step, samples }) => [step, samples])).toEqual([1, 2, 3, 4, 5].map((step) => [step, 2]));
+      const first = begin(null);
+      await steps(first.trainer, 3);
+      await saveState(path, first.trainer.state, (name) => first.trainer.shapes.get(name)!);
+      const second = begin(await loadState(path));
+      expect(numbers(await steps(second.trainer, 2))).toEqual(numbers(expected.slice(3)));
+      expect(second.asked).toEqual([1, 2, 3]);
       for (const group of ["weights", "average", "moments"] as const) {
-        expect([...second.state[group].keys()].sort()).toEqual([...unbroken.state[group].keys()].sort());
-        for (const [name, data] of unbroken.state[group]) expect(maxDifference(second.state[group].get(name)!, data), name).toBe(0);
+        const [resumed, whole] = [second.trainer.state[group], unbroken.trainer.state[group]];
+        expect([...resumed.keys()].sort()).toEqual([...whole.keys()].sort());
+        for (const [name, data] of whole) expect(maxDifference(resumed.get(name)!, data), name).toBe(0);
       }
-      await Promise.all([unbroken, first, second].map((trainer) => trainer.close()));
+      await Promise.all([unbroken, first, second].map(({ trainer }) => trainer.close()));
     } finally {
       await rm(folder, { recursive: true });
     }
