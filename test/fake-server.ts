@@ -1,0 +1,50 @@
+/** A server app over the fake recogniser, and requests to it. */
+import { readFile } from "node:fs/promises";
+import { parserOf } from "../src/index.ts";
+import { createServerApp, type ServerApp, type ServerOptions } from "../src/server/app.ts";
+import { FakeRecognizer, fakeTextOfTokens } from "./fake-recognizer.ts";
+
+export interface FakeServer {
+  readonly app: ServerApp;
+  readonly recognizer: FakeRecognizer;
+  readonly errors: unknown[];
+  get(path: string, init?: RequestInit): Promise<Response>;
+  post(path: string, body: unknown, init?: RequestInit): Promise<Response>;
+}
+
+export function fakeServer(options: Partial<ServerOptions> = {}): FakeServer {
+  const recognizer = new FakeRecognizer();
+  const errors: unknown[] = [];
+  const app = createServerApp({
+    parser: parserOf(recognizer),
+    version: "1.2.3",
+    textOfTokens: fakeTextOfTokens,
+    onError: (error) => errors.push(error),
+    ...options,
+  });
+  const get = async (path: string, init?: RequestInit): Promise<Response> =>
+    app.fetch(new Request(new URL(path, "http://127.0.0.1:8000"), init));
+  return {
+    app,
+    recognizer,
+    errors,
+    get,
+    post: (path, body, init = {}) =>
+      body instanceof FormData
+        ? get(path, { method: "POST", body, ...init })
+        : get(path, { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body), ...init }),
+  };
+}
+
+const sample = (name: string): URL => new URL(`./samples/${name}`, import.meta.url);
+
+export const samplePicture = (): Promise<Buffer> => readFile(sample("testocr.png"));
+export const samplePdf = (): Promise<Buffer> => readFile(sample("ocr_test.pdf"));
+
+/** A multipart form with these files and fields. */
+export function uploadForm(files: Readonly<Record<string, Uint8Array>>, fields: Readonly<Record<string, string>> = {}): FormData {
+  const form = new FormData();
+  for (const [name, bytes] of Object.entries(files)) form.append("files", new File([Uint8Array.from(bytes)], name));
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
