@@ -52,6 +52,13 @@ describe("backward", () => {
     expect(numbers(results.gradient)).toEqual([2, 2, 2]);
   });
 
+  test("entries that tie for the largest share its gradient", async () => {
+    const largest = g.reduceMax(x, [0]);
+    const [gradient] = backward(g.sumAll(g.mul(largest, 6)), [x]);
+    const tied = { x: float32(Float32Array.of(3, 1, 3), [3]) };
+    expect(numbers((await evaluate({ gradient }, tied)).gradient)).toEqual([3, 0, 3]);
+  });
+
   test("integers and conditions let nothing through", async () => {
     const ids = g.input("ids", "int64", [2]);
     const gate = g.where(g.less(x, g.scalar(2.5)), g.mul(x, 10), g.scalar(0));
