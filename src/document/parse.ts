@@ -2,12 +2,15 @@
  * The two-step page parse (paper section 4): the layout of the page first, then every region by its own task, all regions of the page
  * decoded side by side. Knows pixels and the recogniser; what regions become is the assembly's business.
  */
+
+import type { ReadingProfile } from "../engine/reading-profile.ts";
 import type { Recognizer, RecognizerIdentity } from "../engine/recognizer.ts";
 import type { DecodingOptions, RecognitionEvent, RecognitionRequest, RecognitionResult } from "../engine/types.ts";
 import { cropRegion } from "../image/crops.ts";
-import { estimateLineHeight } from "../image/ink.ts";
+import { type Band, estimateLineHeight } from "../image/ink.ts";
 import { resizeBicubic } from "../image/resample.ts";
 import { crop, pasteOnWhite, type RgbImage } from "../image/rgb-image.ts";
+import { textLines } from "../image/text-lines.ts";
 import { trimToInk } from "../image/trim.ts";
 import { bandsOf, isNearEmpty, rejoin } from "./crop-guards.ts";
 import { parseFormula } from "./formula.ts";
@@ -52,15 +55,29 @@ const PICTURED = new Set(["image", "chart", "image_block", "table"]);
 /** Paper left around the ink of a text crop, in pixels. */
 const TEXT_MARGIN = 6;
 
-/** Text is read best at the size the weights were trained on. */
-function atReadingSize(image: RgbImage, lineHeight: readonly [number, number] | null): RgbImage {
-  const estimate = lineHeight && estimateLineHeight(image);
-  if (!lineHeight || !estimate) return image;
-  const [least, most] = lineHeight;
-  const pitch = estimate.pitch;
-  const scale = pitch < least ? least / pitch : pitch > most ? most / pitch : 1;
-  if (scale === 1) return image;
-  return resizeBicubic(image, Math.max(1, Math.round(image.width * scale)), Math.max(1, Math.round(image.height * scale)));
+/** Every `count` bands as one. */
+function joined(bands: readonly Band[], count: number): Band[] {
+  return bands
+    .filter((_, i) => i % count === 0)
+    .map(({ top }, i) => ({ top, bottom: bands[Math.min(bands.length, (i + 1) * count) - 1].bottom }));
+}
+
+/** The pictures a text region is read from: at the size the weights know, in bands they can take, without blank margins. */
+function textPictures(cut: RgbImage, profile: ReadingProfile): RgbImage[] {
+  const { lineHeight, bandLines, regionTokens } = profile;
+  const pitch = lineHeight || bandLines ? estimateLineHeight(cut)?.pitch : undefined;
+  let scale = 1;
+  if (lineHeight && pitch) scale = Math.max(lineHeight[0] / pitch, Math.min(1, lineHeight[1] / pitch));
+  const sized =
+    scale === 1 ? cut : resizeBicubic(cut, Math.max(1, Math.round(cut.width * scale)), Math.max(1, Math.round(cut.height * scale)));
+  const bands =
+    bandLines && pitch
+      ? joined(textLines(sized, pitch * scale), bandLines)
+      : bandsOf(sized, "text", { tokens: regionTokens, tokenSide: 28 });
+  return bands
+    .map(({ top, bottom }) => (top === 0 && bottom === sized.height ? sized : crop(sized, [0, top, sized.width, bottom])))
+    .filter((band) => !isNearEmpty(band))
+    .map((band) => trimToInk(band, TEXT_MARGIN));
 }
 
 async function findRegions(image: RgbImage, recognizer: Recognizer<RecognizerIdentity>, options: PageParseOptions) {
@@ -171,13 +188,9 @@ export async function parsePage(
       });
       return { ...plan, task: null, skipped: "near-empty" };
     }
-    const sized = plan.task === "text" ? atReadingSize(cut, profile.lineHeight) : cut;
     const decoding = { ...options.decoding, ...options.taskDecoding?.[plan.task] };
-    for (const { top, bottom } of bandsOf(sized, plan.task, { tokens: profile.regionTokens, tokenSide: 28 })) {
-      const band = top === 0 && bottom === sized.height ? sized : crop(sized, [0, top, sized.width, bottom]);
-      const picture = plan.task === "text" ? trimToInk(band, TEXT_MARGIN) : band;
-      if (!isNearEmpty(picture)) pieces.push({ region: plan.region, request: { task: plan.task, image: picture, decoding } });
-    }
+    const pictures = plan.task === "text" ? textPictures(cut, profile) : [cut];
+    for (const picture of pictures) pieces.push({ region: plan.region, request: { task: plan.task, image: picture, decoding } });
     return plan;
   });
 

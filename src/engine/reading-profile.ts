@@ -11,11 +11,13 @@ export interface ReadingProfile {
   readonly regionTokens: number;
   /** Text regions whose line pitch in pixels lies outside are rescaled into this range (`text_line_height`). */
   readonly lineHeight: readonly [number, number] | null;
+  /** Printed lines of one band of text, where the weights read few at a time (`text_band_lines`). */
+  readonly bandLines: number | null;
   /** Answers break lines where the page does (`printed_line_breaks`). */
   readonly printedLineBreaks: boolean;
 }
 
-const PUBLISHED: ReadingProfile = { layoutSize: 1036, regionTokens: 2048, lineHeight: null, printedLineBreaks: false };
+const PUBLISHED: ReadingProfile = { layoutSize: 1036, regionTokens: 2048, lineHeight: null, bandLines: null, printedLineBreaks: false };
 
 const positive = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0;
 
@@ -36,6 +38,7 @@ export function parseReadingProfile(preprocessor: unknown): ReadingProfile {
     layoutSize: read("layout_image_size", PUBLISHED.layoutSize, positive, "a positive integer"),
     regionTokens: read("region_max_tokens", PUBLISHED.regionTokens, positive, "a positive integer"),
     lineHeight: read("text_line_height", PUBLISHED.lineHeight, isRange, "[least, most] in pixels"),
+    bandLines: read("text_band_lines", PUBLISHED.bandLines, (v): v is number => positive(v), "a positive integer"),
     printedLineBreaks: read(
       "printed_line_breaks",
       PUBLISHED.printedLineBreaks,

@@ -69,7 +69,7 @@ export function splitAtLineGaps(image: RgbImage, maxHeightPx: number): Band[] {
 }
 
 /** Takes off the ink that every row has: the upright rules of a frame or table. */
-function withoutSteadyInk(rows: Uint32Array): Uint32Array {
+export function withoutSteadyInk(rows: Uint32Array): Uint32Array {
   const sorted = rows.slice().sort();
   const steady = sorted[Math.trunc(sorted.length * 0.05)];
   const slack = steady === 0 ? 0 : 2 + (steady >> 2);
