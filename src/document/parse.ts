@@ -14,6 +14,8 @@ import { textLines } from "../image/text-lines.ts";
 import { trimToInk } from "../image/trim.ts";
 import { bandsOf, isNearEmpty, rejoin } from "./crop-guards.ts";
 import { parseFormula } from "./formula.ts";
+import { inkLayout } from "./ink-layout.ts";
+import { inkCoverage, inkOverlap, LEAST_COVERAGE, MOST_OVERLAP } from "./layout-coverage.ts";
 import { borderOf, decideLayout, type LayoutAttempt } from "./layout-retry.ts";
 import { parseLayout } from "./layout-text.ts";
 import { planRegions, type RegionPlan, type RegionPolicy } from "./regions.ts";
@@ -100,6 +102,27 @@ async function findRegions(image: RgbImage, recognizer: Recognizer<RecognizerIde
   return { ...second.decision, result: second.result, attempts: 2 };
 }
 
+/** A layout that leaves most of the page's ink outside, or claims much of it twice, is set aside: text would be lost or read twice. */
+function believable<L extends { readonly regions: readonly LayoutRegion[]; readonly warnings: readonly Warning[] }>(
+  image: RgbImage,
+  layout: L,
+): L {
+  if (layout.warnings.some(({ kind }) => kind === "whole-page")) {
+    const blocks = inkLayout(image);
+    return blocks.length > 1 ? { ...layout, regions: blocks } : layout;
+  }
+  const coverage = inkCoverage(image, layout.regions);
+  const overlap = inkOverlap(image, layout.regions);
+  if (coverage >= LEAST_COVERAGE && overlap <= MOST_OVERLAP) return layout;
+  const regions = inkLayout(image);
+  if (regions.length === 0) return layout;
+  const percent = (share: number) => `${Math.round(100 * share)} %`;
+  const why =
+    coverage < LEAST_COVERAGE ? `holds only ${percent(coverage)} of what is printed` : `claims ${percent(overlap)} of what it holds twice`;
+  const message = `the layout ${why}; the page was cut at its white space instead and read as text`;
+  return { ...layout, regions, warnings: [...layout.warnings, { kind: "whole-page", message }] };
+}
+
 function tokensOf(results: readonly RecognitionResult[]): TokenReading[] {
   return results.flatMap(({ tokens }) => tokens.map(({ text, confidence, step }) => ({ text, confidence, step: step - 1 })));
 }
@@ -163,7 +186,7 @@ export async function parsePage(
   options: PageParseOptions = {},
 ): Promise<PageParse> {
   const { profile } = recognizer.info;
-  const layout = await findRegions(image, recognizer, options);
+  const layout = believable(image, await findRegions(image, recognizer, options));
   options.onEvent?.({ kind: "layout", regions: layout.regions });
   const warnings: Warning[] = layout.warnings.map((warning) => ({ ...warning, page: index }));
   const plans = planRegions(layout.regions, options);

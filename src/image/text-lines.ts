@@ -25,7 +25,7 @@ function inkedRuns(rows: Uint32Array): Band[] {
 
 function withoutFragments(runs: readonly Band[], pitch: number): Band[] {
   const lines: Band[] = [];
-  let above: Band | null = null; // a fragment that waits for the line below it
+  let above = null as Band | null; // a fragment that waits for the line below it
   for (const [i, run] of runs.entries()) {
     const { top, bottom }: Band = above ? { top: above.top, bottom: run.bottom } : run;
     above = null;
