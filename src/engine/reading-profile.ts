@@ -50,12 +50,16 @@ export function parseReadingProfile(preprocessor: unknown): ReadingProfile {
   return profile;
 }
 
-/** The profile in the spelling that `parseReadingProfile` reads. */
+const spellings: Readonly<Record<keyof ReadingProfile, string>> = {
+  layoutSize: "layout_image_size",
+  regionTokens: "region_max_tokens",
+  lineHeight: "text_line_height",
+  bandLines: "text_band_lines",
+  printedLineBreaks: "printed_line_breaks",
+};
+
+/** The profile as `parseReadingProfile` reads it. */
 export function writeReadingProfile(profile: ReadingProfile): Record<string, unknown> {
-  return {
-    layout_image_size: profile.layoutSize,
-    region_max_tokens: profile.regionTokens,
-    ...(profile.lineHeight ? { text_line_height: profile.lineHeight } : {}),
-    printed_line_breaks: profile.printedLineBreaks,
-  };
+  const keys = Object.keys(spellings) as (keyof ReadingProfile)[];
+  return Object.fromEntries(keys.filter((key) => profile[key] !== null).map((key) => [spellings[key], profile[key]]));
 }

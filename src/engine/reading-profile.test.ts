@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { parseReadingProfile, type ReadingProfile, writeReadingProfile } from "./reading-profile.ts";
+
+test("what is written is read back", () => {
+  const published = parseReadingProfile(undefined);
+  const own: ReadingProfile = { layoutSize: 560, regionTokens: 512, lineHeight: [20, 40], bandLines: 1, printedLineBreaks: true };
+  for (const profile of [published, own]) {
+    const written = writeReadingProfile(profile);
+    expect(parseReadingProfile(JSON.parse(JSON.stringify(written)))).toEqual(profile);
+  }
+  expect(Object.keys(writeReadingProfile(own))).toHaveLength(Object.keys(own).length);
+});
+
+test("values that do not fit are named", () => {
+  expect(() => parseReadingProfile({ layout_image_size: -1, text_line_height: [40, 20], printed_line_breaks: "yes" })).toThrow(
+    /`layout_image_size`.*`text_line_height`.*`printed_line_breaks`/,
+  );
+});
