@@ -61,7 +61,7 @@ export async function openRasteriser(): Promise<Rasteriser> {
   };
   const scratch = heap.wasmExports.malloc(64);
 
-  const readGlyphs = (textPage: number, pageHeightPt: number, scale: number): Glyph[] => {
+  const readGlyphs = (textPage: number, pageHeightPt: number, scaleX: number, scaleY: number): Glyph[] => {
     const glyphs: Glyph[] = [];
     const count = pdfium.FPDFText_CountChars(textPage);
     for (let i = 0; i < count; i++) {
@@ -75,12 +75,12 @@ export async function openRasteriser(): Promise<Rasteriser> {
       const at = scratch >> 3; // left, right, bottom, top, origin x, origin y; points, y upwards
       glyphs.push({
         char,
-        left: heap.HEAPF64[at] * scale,
-        right: heap.HEAPF64[at + 1] * scale,
-        bottom: (pageHeightPt - heap.HEAPF64[at + 2]) * scale,
-        top: (pageHeightPt - heap.HEAPF64[at + 3]) * scale,
-        baseline: (pageHeightPt - heap.HEAPF64[at + 5]) * scale,
-        size: pdfium.FPDFText_GetFontSize(textPage, i) * scale,
+        left: heap.HEAPF64[at] * scaleX,
+        right: heap.HEAPF64[at + 1] * scaleX,
+        bottom: (pageHeightPt - heap.HEAPF64[at + 2]) * scaleY,
+        top: (pageHeightPt - heap.HEAPF64[at + 3]) * scaleY,
+        baseline: (pageHeightPt - heap.HEAPF64[at + 5]) * scaleY,
+        size: pdfium.FPDFText_GetFontSize(textPage, i) * scaleY,
       });
     }
     return splitLigatures(glyphs);
@@ -105,7 +105,8 @@ export async function openRasteriser(): Promise<Rasteriser> {
           const height = Math.max(1, Math.round(heightPt * scale));
           const image = renderPage(pdfium, heap, page, width, height);
           const textPage = pdfium.FPDFText_LoadPage(page);
-          const glyphs = readGlyphs(textPage, heightPt, height / heightPt);
+          // Edges are rounded to whole pixels, so the two axes are not scaled quite alike.
+          const glyphs = readGlyphs(textPage, heightPt, width / widthPt, height / heightPt);
           pdfium.FPDFText_ClosePage(textPage);
           pdfium.FPDF_ClosePage(page);
           return { image, glyphs };
