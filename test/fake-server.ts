@@ -1,5 +1,6 @@
 /** A server app over the fake recogniser, and requests to it. */
 import { readFile } from "node:fs/promises";
+import { expect } from "vitest";
 import { parserOf } from "../src/index.ts";
 import { createServerApp, type ServerApp, type ServerOptions } from "../src/server/app.ts";
 import { FakeRecognizer, fakeTextOfTokens } from "./fake-recognizer.ts";
@@ -48,3 +49,6 @@ export function uploadForm(files: Readonly<Record<string, Uint8Array>>, fields: 
   for (const [name, value] of Object.entries(fields)) form.append(name, value);
   return form;
 }
+
+/** Expects of `look` what becomes true sooner or later, on a busy machine later. */
+export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 60_000 });

@@ -1,6 +1,7 @@
 /** Argument values: each parser returns the value or throws what commander prints. */
 import { InvalidArgumentError } from "commander";
 import { type CommitRuleOptions, type CommitStrategy, commitStrategies, type DecodingOptions, type LoadOptions } from "../index.ts";
+import { UsageError } from "./errors.ts";
 
 export function numberBetween(least: number, most: number, { whole = false } = {}): (text: string) => number {
   return (text) => {
@@ -65,15 +66,35 @@ function defined<T extends object>(object: T): T {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as T;
 }
 
-export type ModelFlags = Pick<LoadOptions, "model" | "device" | "precision" | "threads">;
+export interface ModelFlags extends Pick<LoadOptions, "model" | "device" | "precision" | "threads"> {
+  readonly engine?: "local" | "openai";
+  readonly serverUrl?: string;
+  readonly serverModel?: string;
+  readonly serverKey?: string;
+  readonly serverConcurrency?: number;
+}
+
+/** Flags → the server that computes; undefined where this machine does. A key may stand in the environment, as for MinerU's clients. */
+function serverOf(flags: ModelFlags): LoadOptions["server"] {
+  const { engine, serverUrl, serverModel, serverKey, serverConcurrency } = flags;
+  if ((engine ?? (serverUrl === undefined ? "local" : "openai")) === "local") {
+    if (serverUrl !== undefined) throw new UsageError("expected --server-url with --engine openai, got it with --engine local");
+    return undefined;
+  }
+  if (serverUrl === undefined) throw new UsageError("expected --server-url with --engine openai, such as http://127.0.0.1:30000");
+  const apiKey = serverKey ?? process.env.MINERU_VL_API_KEY;
+  return defined({ serverUrl, model: serverModel, apiKey: apiKey || undefined, concurrency: serverConcurrency });
+}
 
 /** Flags → how the model is loaded; what could not be had is told on standard error. */
-export function loadOptionsOf({ model, device, precision, threads }: ModelFlags): LoadOptions {
+export function loadOptionsOf(flags: ModelFlags): LoadOptions {
+  const { model, device, precision, threads } = flags;
   return defined({
     model,
     device,
     precision,
     threads,
+    server: serverOf(flags),
     onWarning: (message: string) => void process.stderr.write(`mineru-diffusion: ${message}\n`),
   });
 }

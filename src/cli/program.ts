@@ -10,9 +10,21 @@ export interface ProgramResult {
   readonly exitCode?: number;
 }
 
-function withDecoding(command: Command): Command {
+function withModel(command: Command): Command {
   return command
     .option("--model <dir>", "checkpoint folder (default: the embedded mini)")
+    .option("--device <name>", "auto, cpu, webgpu or cuda", oneOf("auto", "cpu", "webgpu", "cuda"))
+    .option("--precision <name>", "auto, float32, int8, int8-tensor or int4", oneOf("auto", "float32", "int8", "int8-tensor", "int4"))
+    .option("--threads <n>", "threads of one operation", numberBetween(1, 1024, { whole: true }))
+    .option("--engine <name>", "local, or openai: ask the server at --server-url", oneOf("local", "openai"))
+    .option("--server-url <url>", "OpenAI-compatible server that holds the model, such as http://127.0.0.1:30000")
+    .option("--server-model <name>", "its model, where it lists several")
+    .option("--server-key <text>", "its API key (default: $MINERU_VL_API_KEY)")
+    .option("--server-concurrency <n>", "questions to it at once (default 8)", numberBetween(1, 1024, { whole: true }));
+}
+
+function withDecoding(command: Command): Command {
+  return withModel(command)
     .option("--threshold <number>", "commit every position above this confidence", numberBetween(0, 1))
     .option("--block-length <n>", 'positions per block; 1 is autoregression, "answer" is one block', blockLengthChoice)
     .option("--strategy <name>", "commit rule", strategyChoice)
@@ -21,11 +33,10 @@ function withDecoding(command: Command): Command {
     .option("--steps <n>", "steps a block may take at most", numberBetween(1, 4096, { whole: true }))
     .option("--temperature <number>", "0 is greedy", numberBetween(0, 100))
     .option("--seed <n>", "of sampling", numberBetween(0, Number.MAX_SAFE_INTEGER, { whole: true }))
-    .option("--max-tokens <n>", "tokens of one answer at most", numberBetween(1, 32768, { whole: true }))
-    .option("--device <name>", "auto, cpu, webgpu or cuda", oneOf("auto", "cpu", "webgpu", "cuda"))
-    .option("--precision <name>", "auto, float32, int8, int8-tensor or int4", oneOf("auto", "float32", "int8", "int8-tensor", "int4"))
-    .option("--threads <n>", "threads of one operation", numberBetween(1, 1024, { whole: true }));
+    .option("--max-tokens <n>", "tokens of one answer at most", numberBetween(1, 32768, { whole: true }));
 }
+
+const collected = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** The program; actions run until `signal` is aborted. */
 export function createProgram(signal: AbortSignal): { parseAsync(argv: readonly string[]): Promise<ProgramResult> } {
@@ -70,6 +81,34 @@ export function createProgram(signal: AbortSignal): { parseAsync(argv: readonly 
       .option("--trace", "show the text crystallise on standard error"),
   ).action(async (image: string, flags) => {
     exitCode = await recognizeCommand(image, flags, signal);
+  });
+
+  withModel(
+    program
+      .command("serve")
+      .description("OpenAI-compatible chat completions and MinerU's HTTP interface")
+      .option("--host <address>", "address to listen on", "127.0.0.1")
+      .option("--port <n>", "port to listen on; 0 lets the system choose", numberBetween(0, 65535, { whole: true }), 8000)
+      .option("--api-key <text>", "key that clients must send (default: $MINERU_DIFFUSION_API_KEY)")
+      .option("--max-upload <megabytes>", "largest upload", numberBetween(0.001, 4096), 100)
+      .option("--concurrency <n>", "requests worked on at once", numberBetween(1, 1024, { whole: true }), 4)
+      .option("--queue <n>", "requests that may wait", numberBetween(0, 100_000, { whole: true }), 128)
+      .option("--timeout <seconds>", "longest time for one answer", numberBetween(0.001, 86_400), 600)
+      .option("-q, --quiet", "no line per request"),
+  ).action(async (flags) => {
+    // Only those who serve wait for what serving needs.
+    const { serveCommand } = await import("./serve-command.ts");
+    exitCode = await serveCommand(flags, signal);
+  });
+
+  withModel(
+    program
+      .command("mcp")
+      .description("tools for assistants (Model Context Protocol) on standard input and output")
+      .requiredOption("--root <dir>", "folder whose documents may be read; may be given several times", collected),
+  ).action(async (flags) => {
+    const { mcpCommand } = await import("./mcp-command.ts");
+    exitCode = await mcpCommand(flags, signal);
   });
 
   return {

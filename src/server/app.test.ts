@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fakeServer } from "../../test/fake-server.ts";
+import { eventually, fakeServer } from "../../test/fake-server.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a body as it came over the wire
 const json = async (response: Response | Promise<Response>): Promise<any> => (await response).json();
@@ -104,7 +104,7 @@ test("draining takes nothing new and ends when all is done", async () => {
   const message = { messages: [{ role: "user", content: "Text Recognition:" }] };
   server.recognizer.hold();
   const taken = server.post("/v1/chat/completions", message);
-  await expect.poll(() => server.recognizer.asked.length).toBe(1);
+  await eventually(() => server.recognizer.asked.length).toBe(1);
   let drained = false;
   const draining = server.app.drain(1000).then(() => {
     drained = true;

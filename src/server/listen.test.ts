@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { type FakeServer, fakeServer, samplePicture, uploadForm } from "../../test/fake-server.ts";
+import { eventually, type FakeServer, fakeServer, samplePicture, uploadForm } from "../../test/fake-server.ts";
 import { listen } from "./listen.ts";
 
 /** A fake server on a port of its own. */
@@ -8,7 +8,7 @@ async function listening(server: FakeServer) {
   const stop = new AbortController();
   let done: Promise<void> | undefined;
   const url = await new Promise<string>((resolve, reject) => {
-    done = listen(server.app, { host: "127.0.0.1", port: 0, signal: stop.signal, graceMs: 2000, onListening: resolve });
+    done = listen(server.app, { host: "127.0.0.1", port: 0, signal: stop.signal, graceMs: 20_000, onListening: resolve });
     done.catch(reject);
   });
   return { url, stop: () => stop.abort(), done: done! };
@@ -29,10 +29,10 @@ describe("on a port", () => {
     server.recognizer.hold();
     const client = new AbortController();
     const call = post(url, body, client.signal).then((response) => response.text());
-    await expect.poll(() => server.recognizer.asked.length).toBe(1);
+    await eventually(() => server.recognizer.asked.length).toBe(1);
     client.abort();
     await expect(call).rejects.toThrow();
-    await expect.poll(() => server.recognizer.aborted).toMatchObject([{ code: "client-gone" }]);
+    await eventually(() => server.recognizer.aborted).toMatchObject([{ code: "client-gone" }]);
     server.recognizer.release();
     expect((await post(url, message)).status).toBe(200);
     stop();
@@ -45,9 +45,9 @@ describe("on a port", () => {
     const waiting = async () => (await server.get("/health").then((response) => response.json())).queued_requests;
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     socket.write("POST /tasks HTTP/1.1\r\nhost: x\r\ncontent-type: multipart/form-data; boundary=b\r\ncontent-length: 5000\r\n\r\n--b\r\n");
-    await expect.poll(waiting).toBe(1);
+    await eventually(waiting).toBe(1);
     socket.destroy();
-    await expect.poll(waiting).toBe(0);
+    await eventually(waiting).toBe(0);
     stop();
     await done;
   });
@@ -68,7 +68,7 @@ describe("on a port", () => {
     server.recognizer.hold();
     const taken = post(url, message);
     const stream = await post(url, streamed);
-    await expect.poll(() => server.recognizer.asked.length).toBe(2);
+    await eventually(() => server.recognizer.asked.length).toBe(2);
     stop();
     expect((await post(url, message)).status).toBe(503);
     server.recognizer.release();
@@ -87,10 +87,10 @@ describe("on a port", () => {
     stop();
     server.recognizer.release();
     const result = () => fetch(`${url}/tasks/${task_id}/result`);
-    await expect.poll(async () => (await result()).status).toBe(200);
+    await eventually(async () => (await result()).status).toBe(200);
     const began = performance.now();
     await done;
-    expect(performance.now() - began).toBeLessThan(1500);
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 
   test("a port that is taken is told", async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { FakeRecognizer } from "../../test/fake-recognizer.ts";
-import { samplePdf, samplePicture } from "../../test/fake-server.ts";
+import { eventually, samplePdf, samplePicture } from "../../test/fake-server.ts";
 import { parserOf } from "../index.ts";
 import { DocumentLibrary } from "./document-library.ts";
 import { mcpServers } from "./mcp.ts";
@@ -132,9 +132,9 @@ describe("the tools", () => {
     recognizer.hold();
     const { request, client } = await connect();
     void request("tools/call", { name: "parse_document", arguments: { path: "a.png" } });
-    await expect.poll(() => recognizer.asked.length).toBe(1);
+    await eventually(() => recognizer.asked.length).toBe(1);
     await client.send({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 2, reason: "enough" } });
-    await expect.poll(() => recognizer.aborted.length).toBe(1);
+    await eventually(() => recognizer.aborted.length).toBe(1);
   });
 });
 
