@@ -14,6 +14,17 @@ export interface SynthCharacter {
   readonly height: number;
 }
 
+/** A glyph as a placed character, with (left, top) of the picture's origin taken off. */
+export function placeGlyph(glyph: Glyph, left: number, top: number): SynthCharacter {
+  return {
+    char: glyph.char,
+    x: (glyph.left + glyph.right) / 2 - left,
+    y: (glyph.top + glyph.bottom) / 2 - top,
+    width: glyph.right - glyph.left,
+    height: glyph.bottom - glyph.top,
+  };
+}
+
 export interface AlignedText {
   /** Lines as printed, joined by "\n"; a hyphen at a line end stays. */
   readonly text: string;
@@ -24,10 +35,10 @@ export interface AlignedText {
 
 const HYPHENS = new Set(["-", "\u2010", "\u00ad"]);
 
-/** True if `next` starts a new line after `previous`: it went back to the left and its baseline moved down. */
+/** True if `next` starts a new line after `previous`: its baseline fell by a whole line, or by half a line and back to the left. */
 function startsLine(previous: Glyph, next: Glyph): boolean {
-  const drop = next.baseline - previous.baseline;
-  return drop > 0.45 * Math.min(previous.size, next.size) && next.left < previous.left;
+  const drop = (next.baseline - previous.baseline) / Math.min(previous.size, next.size);
+  return drop > 0.8 || (drop > 0.45 && next.left < previous.left);
 }
 
 /**

@@ -4,10 +4,19 @@
  * It refuses to know about threads and queues (stream.ts).
  */
 import type { SynthOptions } from "./index.ts";
+import { type LayoutSample, type PageSampleOptions, pageSample } from "./page-samples.ts";
 import { createRandom } from "./random.ts";
+import {
+  type FormulaSample,
+  type FormulaSampleOptions,
+  formulaPage,
+  type TableSample,
+  type TableSampleOptions,
+  tablePage,
+} from "./region-samples.ts";
 import { type SynthSources, type TextSample, type TextSampleOptions, textPage } from "./text-samples.ts";
 
-export type SynthSample = TextSample;
+export type SynthSample = TextSample | LayoutSample | TableSample | FormulaSample;
 export type SynthTask = SynthSample["task"];
 
 export interface SampleRecipe {
@@ -16,6 +25,11 @@ export interface SampleRecipe {
   /** Share of batches per task; a task left out is not drawn. */
   readonly weights: Partial<Readonly<Record<SynthTask, number>>>;
   readonly text?: TextSampleOptions;
+  readonly layout?: PageSampleOptions;
+  readonly table?: TableSampleOptions;
+  readonly formula?: FormulaSampleOptions;
+  /** Pages in one batch of the layout task (default 4). */
+  readonly pagesPerBatch?: number;
 }
 
 /**
@@ -30,5 +44,13 @@ export function makeBatch(sources: SynthSources, recipe: SampleRecipe, seed: num
   switch (task) {
     case "text":
       return textPage(sources, seed, index, recipe.text);
+    case "layout": {
+      const count = recipe.pagesPerBatch ?? 4;
+      return Array.from({ length: count }, (_, i) => pageSample(sources, seed, index * count + i, recipe.layout));
+    }
+    case "table":
+      return tablePage(sources, seed, index, recipe.table);
+    case "formula":
+      return formulaPage(sources, seed, index, recipe.formula);
   }
 }

@@ -6,7 +6,7 @@
  * page `index` of `seed` is always the same page.
  */
 import { crop, type PixelBox, type RgbImage } from "../image/rgb-image.ts";
-import { alignGlyphs, type SynthCharacter } from "./align.ts";
+import { alignGlyphs, placeGlyph, type SynthCharacter } from "./align.ts";
 import { augment } from "./augment.ts";
 import { CONTENT_WEIGHTS, type ContentKind, drawContent } from "./content.ts";
 import type { Corpus } from "./corpus.ts";
@@ -197,13 +197,7 @@ export function cutCrop(
     Math.min(page.height, bottom + margin()),
   ];
   if (!(box[2] - box[0] >= 4 && box[3] - box[1] >= 4)) return undefined;
-  const characters = glyphs.map((glyph) => ({
-    char: glyph.char,
-    x: (glyph.left + glyph.right) / 2 - box[0],
-    y: (glyph.top + glyph.bottom) / 2 - box[1],
-    width: glyph.right - glyph.left,
-    height: glyph.bottom - glyph.top,
-  }));
+  const characters = glyphs.map((glyph) => placeGlyph(glyph, box[0], box[1]));
   return { image: crop(page, box), characters };
 }
 
