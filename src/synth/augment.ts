@@ -109,7 +109,8 @@ export function augment(
     maybe(0.4, "noise", noise);
     apply("one-bit", (source) => toOneBit(source, random, 128 + random.range(-24, 50) * strength, random.range(0, 30) * strength));
     maybe(0.35, "specks", (source) => speckle(source, random, random.range(0.0002, 0.003) * strength));
-    maybe(0.25, "soften", (source) => softenByScale(source, random.range(0.7, 0.95)));
+    // A page is shown smaller than it was scanned, so its dots have mostly melted into greys.
+    maybe(options.photometricOnly ? 0.75 : 0.25, "soften", (source) => softenByScale(source, random.range(0.6, 0.95)));
   } else if (profile === "photo") {
     bend(0.7);
     apply("shade", (source) => shade(source, random, random.range(0.1, 0.55) * strength));

@@ -7,7 +7,7 @@
  *
  * `textPage(sources, seed, index, options)` gives exactly `cropsPerPage` crops and depends on nothing else;
  * `tablePage` and `formulaPage` are its like for OTSL and LaTeX, `pageSample(sources, seed, index, options)` gives one page with
- * its layout answer. All samples share `task`, `image`, `text` (the answer) and `characters`. Beside a trainer, let worker threads make them (run from dist/):
+ * its layout answer, `shuffledPage` a page with a share of its words out of order (Semantic Shuffle). All samples share `task`, `image`, `text` (the answer) and `characters`. Beside a trainer, let worker threads make them (run from dist/):
  *
  *   await using stream = startSampleStream({ seed, recipe: { sources: { fontPaths, corpusFolder }, weights: { text: 1 } } });
  *   const samples = await stream.take(32); // the same for the same seed and recipe, whatever the number of workers
@@ -36,6 +36,7 @@ export {
   type TableSampleOptions,
   tablePage,
 } from "./region-samples.ts";
+export { SHUFFLE_RATIOS, type ShuffleKind, type ShuffleOptions, shuffledPage, shuffleTexts } from "./shuffle.ts";
 export { type SampleStream, type SampleStreamOptions, startSampleStream } from "./stream.ts";
 export { type SynthSources, type TextSample, type TextSampleOptions, textPage, textSamples } from "./text-samples.ts";
 

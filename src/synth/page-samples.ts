@@ -1,8 +1,7 @@
 /**
  * Whole pages with their layout: a document is planned, its blocks are set and composed, and the boxes of their ink
  * become the layout answer in the published form. Pages may be turned, tinted and worn (light only, so boxes stay
- * true). The same blocks rendered full size are crops for the other tasks (region-samples.ts). Pure but for the engines
- * handed in: page `index` of `seed` is always the same page.
+ * true). Pure but for the engines handed in: page `index` of `seed` is always the same page.
  */
 import { writeLayout } from "../document/layout-text.ts";
 import { type PixelBox, type RgbImage, rotateCounterClockwise } from "../image/rgb-image.ts";
@@ -23,6 +22,8 @@ export interface PageSampleOptions {
   readonly augmentation?: number;
   /** How often a page is turned by a quarter or half (default 0.03). */
   readonly turned?: number;
+  /** How often the paper is not white (default 0.15). */
+  readonly tinted?: number;
   /** How often each kind of document is drawn; kinds left out are not drawn. */
   readonly kinds?: Partial<Readonly<Record<DocumentKind, number>>>;
 }
@@ -97,8 +98,8 @@ function regionOf(placed: PlacedBlock, page: RgbImage, turn: 0 | 90 | 180 | 270,
 }
 
 /** Tints the paper: multiplies by a light colour. */
-function onPaper(image: RgbImage, random: Random): RgbImage {
-  if (!random.chance(0.15)) return image;
+function onPaper(image: RgbImage, random: Random, chance: number): RgbImage {
+  if (!random.chance(chance)) return image;
   const paper = [random.int(215, 255), random.int(215, 255), random.int(205, 250)];
   const data = Uint8Array.from(image.data, (value, i) => (value * paper[i % 3]) / 255);
   return { width: image.width, height: image.height, data };
@@ -107,27 +108,26 @@ function onPaper(image: RgbImage, random: Random): RgbImage {
 interface DrawnPage {
   readonly kind: DocumentKind;
   readonly page: ComposedPage;
-  /** The blocks of the plan set full size, one pixel per unit; empty unless asked for. */
-  readonly fullSize: readonly (SetBlock | undefined)[];
 }
 
 /** Draws, sets and composes a page; one that came out empty without meaning to is drawn again. */
-function drawPage(sources: SynthSources, random: Random, options: PageSampleOptions, withFullSize: boolean): DrawnPage {
+function drawPage(sources: SynthSources, random: Random, options: PageSampleOptions): DrawnPage {
   const [low, high] = options.longEdgePx ?? [760, 1200];
   for (let attempt = 0; ; attempt++) {
     const kind = random.weighted((options.kinds ?? DOCUMENT_WEIGHTS) as Record<DocumentKind, number>);
     const plan = planPage(kind, sources, random, mathFontsFor(sources));
     const scale = random.range(low, high) / Math.max(plan.width, plan.height);
-    const [blocks, fullSize] = setBlocks(sources, specsOf(plan), withFullSize ? [scale, 1] : [scale]);
+    const [blocks] = setBlocks(sources, specsOf(plan), [scale]);
     const page = composePage(withBlocks(plan, blocks), scale);
-    if (page.blocks.length > 0 || kind === "blank") return { kind, page, fullSize: fullSize ?? [] };
+    if (page.blocks.length > 0 || kind === "blank") return { kind, page };
     if (attempt === 20) throw new Error("internal: 20 planned pages in a row came out empty");
   }
 }
 
-function layoutOf({ kind, page: composed }: DrawnPage, random: Random, options: PageSampleOptions): LayoutSample {
+/** The sample of a composed page: turned, tinted and worn as `options` say. */
+export function layoutOf({ kind, page: composed }: DrawnPage, random: Random, options: PageSampleOptions): LayoutSample {
   const turn = random.chance(options.turned ?? 0.03) ? random.pick([90, 180, 270] as const) : 0;
-  const upright = onPaper(composed.image, random);
+  const upright = onPaper(composed.image, random, options.tinted ?? 0.15);
   const page = turn === 0 ? upright : rotateCounterClockwise(upright, turn);
   const regions = composed.blocks.map((placed) => regionOf(placed, page, turn, upright.width, upright.height));
   const isUpright = (placed: PlacedBlock) => turn === 0 && placed.angle === 0;
@@ -146,7 +146,7 @@ function layoutOf({ kind, page: composed }: DrawnPage, random: Random, options: 
 /** Page `index` of `seed`. */
 export function pageSample(sources: SynthSources, seed: number, index: number, options: PageSampleOptions = {}): LayoutSample {
   const random = createRandom("page", seed, index);
-  return layoutOf(drawPage(sources, random, options, false), random, options);
+  return layoutOf(drawPage(sources, random, options), random, options);
 }
 
 /** All pages of `seed`, without end. */
