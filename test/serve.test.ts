@@ -90,14 +90,14 @@ describe("serve", () => {
     expect(waited).toBeLessThan(performance.now() - began);
   });
 
-  test("a document", async () => {
-    const response = await fetch(`${url}/file_parse`, {
-      method: "POST",
-      body: uploadForm({ "a.png": image }, { return_middle_json: "true" }),
-    });
-    expect(response.status).toBe(200);
-    const { results } = (await response.json()) as { results: { a: { md_content: string; middle_json: string } } };
-    expect(JSON.parse(results.a.middle_json).pdf_info).toHaveLength(1);
+  test("a document that is given up leaves the model free", async () => {
+    const submitted = await fetch(`${url}/tasks`, { method: "POST", body: uploadForm({ "a.png": image }) });
+    const { task_id } = (await submitted.json()) as { task_id: string };
+    const status = async () => ((await (await fetch(`${url}/tasks/${task_id}`)).json()) as { status: string }).status;
+    await expect.poll(status, { timeout: 30_000 }).toBe("processing");
+    await fetch(`${url}/tasks/${task_id}`, { method: "DELETE" });
+    await expect.poll(status, { timeout: 30_000 }).toBe("failed");
+    expect((await ask(question())).status).toBe(200);
   });
 
   test("this project's own client", async () => {
