@@ -174,8 +174,7 @@ class Composer {
         const [above, below] = piece.block.spec.space.map((space) => space * scale);
         const start = y === top ? y : y + above;
         const height = this.heightOf(piece);
-        const follower =
-          piece.block.spec.keepsWithNext && next + 1 < pieces.length ? Math.min(this.heightOf(pieces[next + 1]), 60 * scale) : 0;
+        const follower = piece.block.spec.keepsWithNext && next + 1 < pieces.length ? this.leastHeight(pieces[next + 1]) : 0;
         if (start + height + follower <= bottom) {
           this.place(piece, x, start);
           y = start + height + below;
@@ -196,6 +195,11 @@ class Composer {
       if (band.ruled && column > 0) this.rule(x - (band.gutter * scale) / 2, top, bottom);
     }
     return lowest;
+  }
+
+  /** What must stand below a heading or caption at least: two lines of a paragraph, the whole of anything else. */
+  private leastHeight(piece: Piece): number {
+    return this.heightOf(piece.block.spec.splits ? { ...piece, toLine: Math.min(piece.toLine, piece.fromLine + 2) } : piece);
   }
 
   private linesThatFit(piece: Piece, room: number): number {
@@ -235,7 +239,10 @@ export function composePage(plan: PagePlan<SetBlock | undefined>, scale: number)
   for (const band of plan.bands) {
     const limit = band.height === undefined ? floor : Math.min(floor, y + band.height * scale);
     if (limit - y < 20 * scale) break;
-    const blocks = band.blocks.filter((block) => block !== undefined);
+    const blocks = band.blocks.filter((block, i): block is SetBlock => {
+      const isOrphan = block?.spec.class === "table_caption" && i + 1 < band.blocks.length && band.blocks[i + 1] === undefined;
+      return block !== undefined && !isOrphan;
+    });
     const reached = composer.flow({ ...band, blocks }, left, plan.width - left - right, y, limit);
     if (reached > y) y = reached + BAND_GAP * scale;
   }
