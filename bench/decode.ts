@@ -27,7 +27,10 @@ const { values } = parseArgs({
 
 const settings: readonly { readonly name: string; readonly decoding: DecodingOptions }[] = [
   { name: "autoregression (block 1)", decoding: { blockLength: 1 } },
-  ...[0.99, 0.95, 0.9, 0.8, 0.6].map((threshold) => ({ name: `block 32, τ ${threshold}`, decoding: { blockLength: 32, rule: { threshold } } })),
+  ...[0.99, 0.95, 0.9, 0.8, 0.6].map((threshold) => ({
+    name: `block 32, τ ${threshold}`,
+    decoding: { blockLength: 32, rule: { threshold } },
+  })),
   { name: "block 16, τ 0.95", decoding: { blockLength: 16, rule: { threshold: 0.95 } } },
   { name: "block 8, τ 0.95", decoding: { blockLength: 8, rule: { threshold: 0.95 } } },
 ];
@@ -38,21 +41,34 @@ const sources = await openSynth({
   split: "heldout",
   ...(values.data ? { fontPaths: [join(values.data, "fonts")], corpusFolder: join(values.data, "corpus") } : {}),
 });
-const crops = textPage(sources, 11, 0, { lines: [1, 6], widthPx: [200, 800], sizePx: [20, 32], augmentation: 0, cropsPerPage: Number(values.samples) });
+const crops = textPage(sources, 11, 0, {
+  lines: [1, 1],
+  widthPx: [150, 900],
+  sizePx: [20, 32],
+  augmentation: 0,
+  cropsPerPage: Number(values.samples),
+});
 const samples = crops.map(({ image, text }) => ({ task: "text" as const, image, truth: text }));
 
 await using recognizer = await loadRecognizer(values.model, nodeRuntime);
 await evaluateReading(recognizer, samples.slice(0, 2), {}, 1);
 const rounds = settings.map((): EvaluationResult[] => []);
 for (let round = 0; round < Number(values.rounds); round++) {
-  for (const [i, { decoding }] of settings.entries()) rounds[i].push(await evaluateReading(recognizer, samples, { ...decoding, maxTokens: 512 }, 1));
+  for (const [i, { decoding }] of settings.entries())
+    rounds[i].push(await evaluateReading(recognizer, samples, { ...decoding, maxTokens: 512 }, 1));
 }
 
 const baseline = median(rounds[0].map(({ tokensPerSecond }) => tokensPerSecond));
 const rows = settings.map(({ name }, i) => {
   const [first] = rounds[i];
   const speed = median(rounds[i].map(({ tokensPerSecond }) => tokensPerSecond));
-  return { name, characterErrorRate: first.characterErrorRate, tokensPerForward: first.tokensPerForward, tokensPerSecond: speed, ratio: speed / baseline };
+  return {
+    name,
+    characterErrorRate: first.characterErrorRate,
+    tokensPerForward: first.tokensPerForward,
+    tokensPerSecond: speed,
+    ratio: speed / baseline,
+  };
 });
 const table = [
   "| decoding | CER | tokens per forward | tokens/s | against autoregression |",
@@ -62,5 +78,11 @@ const table = [
       `| ${name} | ${(100 * characterErrorRate).toFixed(2)} % | ${tokensPerForward.toFixed(2)} | ${tokensPerSecond.toFixed(0)} | ${ratio.toFixed(2)}× |`,
   ),
 ];
-process.stdout.write(`${cpus().length} × ${cpus()[0].model}; ${samples.length} crops, ${rounds[0][0].characters} characters, fonts and texts never trained on\n\n${table.join("\n")}\n`);
-if (values.json) await writeFile(values.json, `${JSON.stringify({ date: new Date().toISOString(), machine: cpus()[0].model, cores: cpus().length, rows }, null, 2)}\n`);
+process.stdout.write(
+  `${cpus().length} × ${cpus()[0].model}; ${samples.length} crops, ${rounds[0][0].characters} characters, fonts and texts never trained on\n\n${table.join("\n")}\n`,
+);
+if (values.json)
+  await writeFile(
+    values.json,
+    `${JSON.stringify({ date: new Date().toISOString(), machine: cpus()[0].model, cores: cpus().length, rows }, null, 2)}\n`,
+  );

@@ -82,7 +82,16 @@ function textPictures(cut: RgbImage, profile: ReadingProfile): RgbImage[] {
     .map((band) => trimToInk(band, TEXT_MARGIN));
 }
 
-async function findRegions(image: RgbImage, recognizer: Recognizer<RecognizerIdentity>, options: PageParseOptions) {
+/** What the layout step hands on; `result` is the model's answer, null where it was not asked. */
+interface FoundLayout {
+  readonly regions: readonly LayoutRegion[];
+  readonly warnings: readonly Warning[];
+  readonly result: RecognitionResult | null;
+  readonly attempts: number;
+}
+
+async function findRegions(image: RgbImage, recognizer: Recognizer<RecognizerIdentity>, options: PageParseOptions): Promise<FoundLayout> {
+  if (!recognizer.info.profile.detectsLayout) return { regions: inkLayout(image), warnings: [], result: null, attempts: 0 };
   const ask = async (attempt: LayoutAttempt) => {
     const border = borderOf(image);
     const page =
@@ -103,10 +112,8 @@ async function findRegions(image: RgbImage, recognizer: Recognizer<RecognizerIde
 }
 
 /** A layout that leaves most of the page's ink outside, or claims much of it twice, is set aside: text would be lost or read twice. */
-function believable<L extends { readonly regions: readonly LayoutRegion[]; readonly warnings: readonly Warning[] }>(
-  image: RgbImage,
-  layout: L,
-): L {
+function believable(image: RgbImage, layout: FoundLayout): FoundLayout {
+  if (layout.result === null) return layout;
   if (layout.warnings.some(({ kind }) => kind === "whole-page")) {
     const blocks = inkLayout(image);
     return blocks.length > 1 ? { ...layout, regions: blocks } : layout;
@@ -237,7 +244,15 @@ export async function parsePage(
     height: image.height,
     regions,
     warnings,
-    layout: { answer: layout.result.text, attempts: layout.attempts, ...(options.keepTokens ? { tokens: tokensOf([layout.result]) } : {}) },
+    ...(layout.result
+      ? {
+          layout: {
+            answer: layout.result.text,
+            attempts: layout.attempts,
+            ...(options.keepTokens ? { tokens: tokensOf([layout.result]) } : {}),
+          },
+        }
+      : {}),
   };
   return { page, crops };
 }

@@ -3,7 +3,14 @@ import { parseReadingProfile, type ReadingProfile, writeReadingProfile } from ".
 
 test("what is written is read back", () => {
   const published = parseReadingProfile(undefined);
-  const own: ReadingProfile = { layoutSize: 560, regionTokens: 512, lineHeight: [20, 40], bandLines: 1, printedLineBreaks: true };
+  const own: ReadingProfile = {
+    layoutSize: 560,
+    regionTokens: 512,
+    lineHeight: [20, 40],
+    bandLines: 1,
+    detectsLayout: false,
+    printedLineBreaks: true,
+  };
   for (const profile of [published, own]) {
     const written = writeReadingProfile(profile);
     expect(parseReadingProfile(JSON.parse(JSON.stringify(written)))).toEqual(profile);

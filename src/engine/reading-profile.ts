@@ -13,11 +13,20 @@ export interface ReadingProfile {
   readonly lineHeight: readonly [number, number] | null;
   /** Printed lines of one band of text, where the weights read few at a time (`text_band_lines`). */
   readonly bandLines: number | null;
+  /** The weights have learnt layout detection; else pages are cut at their white space (`layout_detection`). */
+  readonly detectsLayout: boolean;
   /** Answers break lines where the page does (`printed_line_breaks`). */
   readonly printedLineBreaks: boolean;
 }
 
-const PUBLISHED: ReadingProfile = { layoutSize: 1036, regionTokens: 2048, lineHeight: null, bandLines: null, printedLineBreaks: false };
+const PUBLISHED: ReadingProfile = {
+  layoutSize: 1036,
+  regionTokens: 2048,
+  lineHeight: null,
+  bandLines: null,
+  detectsLayout: true,
+  printedLineBreaks: false,
+};
 
 const positive = (value: unknown): value is number => typeof value === "number" && Number.isInteger(value) && value > 0;
 
@@ -32,6 +41,7 @@ export function parseReadingProfile(preprocessor: unknown): ReadingProfile {
     problems.push(`\`${key}\` expected ${expected}, got ${JSON.stringify(value)}`);
     return fallback;
   };
+  const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
   const isRange = (value: unknown): value is readonly [number, number] | null =>
     Array.isArray(value) && value.length === 2 && value.every(positive) && value[0] < value[1];
   const profile: ReadingProfile = {
@@ -39,12 +49,8 @@ export function parseReadingProfile(preprocessor: unknown): ReadingProfile {
     regionTokens: read("region_max_tokens", PUBLISHED.regionTokens, positive, "a positive integer"),
     lineHeight: read("text_line_height", PUBLISHED.lineHeight, isRange, "[least, most] in pixels"),
     bandLines: read("text_band_lines", PUBLISHED.bandLines, (v): v is number => positive(v), "a positive integer"),
-    printedLineBreaks: read(
-      "printed_line_breaks",
-      PUBLISHED.printedLineBreaks,
-      (v): v is boolean => typeof v === "boolean",
-      "true or false",
-    ),
+    detectsLayout: read("layout_detection", PUBLISHED.detectsLayout, isFlag, "true or false"),
+    printedLineBreaks: read("printed_line_breaks", PUBLISHED.printedLineBreaks, isFlag, "true or false"),
   };
   if (problems.length > 0) throw new MineruError("checkpoint-invalid", `preprocessor_config.json: ${problems.join("; ")}`);
   return profile;
@@ -55,6 +61,7 @@ const spellings: Readonly<Record<keyof ReadingProfile, string>> = {
   regionTokens: "region_max_tokens",
   lineHeight: "text_line_height",
   bandLines: "text_band_lines",
+  detectsLayout: "layout_detection",
   printedLineBreaks: "printed_line_breaks",
 };
 

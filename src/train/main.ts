@@ -69,9 +69,9 @@ async function evaluate([folder]: readonly string[]): Promise<void> {
   const sources = await openSynth({ split, ...(data ? { fontPaths: [join(data, "fonts")], corpusFolder: join(data, "corpus") } : {}) });
   const count = optional(values.samples) ?? 40;
   const crops = textPage(sources, 7, 0, {
-    lines: [1, 6],
-    widthPx: [150, 800],
-    sizePx: [18, 34],
+    lines: [1, 1],
+    widthPx: [150, 900],
+    sizePx: [20, 30],
     augmentation: optional(values.augmentation) ?? 0.3,
     cropsPerPage: count,
   });
