@@ -27,7 +27,11 @@ function run(args: readonly string[], { input, killWhen }: { input?: Uint8Array;
     });
     child.stdin.on("error", () => {});
     child.stdin.end(input);
-    const timer = killWhen && setInterval(() => killWhen() && child.kill("SIGINT"), 10);
+    const timer = setInterval(() => {
+      if (!killWhen?.()) return;
+      clearInterval(timer);
+      child.kill("SIGINT");
+    }, 10);
     child.on("error", reject).on("close", (code) => {
       clearInterval(timer);
       resolve({ code, stdout, stderr });
