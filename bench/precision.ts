@@ -89,7 +89,7 @@ print("| precision | CER | exact regions | reads as in float32 | passes | tokens
 print("|---|---|---|---|---|---|---|---|");
 let reference: readonly RecognitionResult[] | undefined;
 for (const precision of values.precisions.split(",")) {
-  await using recognizer = await loadRecognizer(folder, nodeRuntime, {
+  const recognizer = await loadRecognizer(folder, nodeRuntime, {
     precision: precision as PrecisionChoice,
     threads: values.threads ? Number(values.threads) : undefined,
   });
@@ -97,6 +97,7 @@ for (const precision of values.precisions.split(",")) {
   const used = process.cpuUsage();
   const results = await recognizer.recognize(requests, { batchSize: Number(values.batch) });
   const { user, system } = process.cpuUsage(used);
+  await recognizer.close();
   reference ??= results;
   const errors = sum(results, ({ text }, i) => levenshtein(text, regions[i].text));
   const exact = sum(results, ({ text }, i) => Number(text === regions[i].text));

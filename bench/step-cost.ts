@@ -95,9 +95,9 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const [folder] = positionals;
 if (!folder) throw new TypeError("expected a checkpoint folder, got no argument");
-await using checkpoint = await openCheckpoint(folder);
+const checkpoint = await openCheckpoint(folder);
 const began = performance.now();
-await using sessions = await loadSessions(checkpoint, nodeRuntime, {
+const sessions = await loadSessions(checkpoint, nodeRuntime, {
   precision: values.precision as PrecisionChoice,
   threads: values.threads ? Number(values.threads) : undefined,
   cacheDir: values.cache,
@@ -141,3 +141,5 @@ for (const name of Object.keys(passes)) {
   );
 }
 print(`end  ${await memory()}`);
+await sessions[Symbol.asyncDispose]();
+await checkpoint.close();

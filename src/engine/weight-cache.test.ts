@@ -136,6 +136,22 @@ describe("the file", () => {
     expect(await readFile(path)).toEqual(whole);
   });
 
+  test("is made in a folder swept of what killed processes left, and of nothing else", async () => {
+    await pack();
+    const [file] = await files();
+    const [old, young] = ["old", "young"].map((name) => join(cacheDir, "mineru-diffusion", `${file}.${name}.part`));
+    await writeFile(old, "");
+    await writeFile(young, "");
+    const longAgo = new Date(Date.now() - 25 * 3600 * 1000);
+    await utimes(old, longAgo, longAgo);
+    await utimes(join(cacheDir, "mineru-diffusion", file), longAgo, longAgo);
+    await pack({ weightLimit: 63 });
+    const left = await files();
+    expect(left).toContain(`${file}.young.part`);
+    expect(left).toContain(file);
+    expect(left).toHaveLength(3);
+  });
+
   test("is never left half made", async () => {
     const groups = tensorGroups(checkpoint, quantised()).map((group, i) => ({
       ...group,

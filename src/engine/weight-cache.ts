@@ -4,7 +4,7 @@
  * and the caller is told. What is packed, and how, is not known here.
  */
 import { createHash } from "node:crypto";
-import { mkdir, open, stat } from "node:fs/promises";
+import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import type { Checkpoint } from "../checkpoint/folder.ts";
@@ -22,6 +22,8 @@ const ALIGNMENT = 64;
 /** Places at which a weight file's contents enter its fingerprint, besides its size and time. */
 const SAMPLES = 32;
 const SAMPLE_BYTES = 4096;
+/** A part older than this belongs to no process that still writes it. */
+const ABANDONED_MS = 24 * 3600 * 1000;
 
 export interface PackedWeights {
   readonly bind: (parameter: Value<"parameter">) => ParameterBinding;
@@ -102,6 +104,15 @@ async function isComplete(path: string, header: Uint8Array, size: number): Promi
   }
 }
 
+/** Removes what processes that were killed left half written; it can be gigabytes. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const path = join(folder, name);
+    const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs;
+    if (name.endsWith(".part") && age > ABANDONED_MS) await rm(path, { force: true }).catch(() => undefined);
+  }
+}
+
 async function write(path: string, header: Uint8Array, groups: readonly TensorGroup[], placed: readonly Placed[]): Promise<void> {
   await writeAtomically(path, async (put) => {
     await put(header);
@@ -155,6 +166,7 @@ export async function cachedWeights(
       await mkdir(folder, { recursive: true }).catch((cause) => {
         throw new MineruError("output-unwritable", `${folder} expected to be made; choose another cache folder`, { cause });
       });
+      await removeAbandoned(folder);
       await write(path, header, groups, placed);
     } catch (error) {
       if (!(error instanceof MineruError) || error.code !== "output-unwritable") throw error;
