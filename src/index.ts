@@ -32,7 +32,7 @@ export { drawLayout } from "./document/outputs/layout-overlay.ts";
 export { documentToMiddleJson } from "./document/outputs/middle-json.ts";
 export { readNdjson, writeNdjson } from "./document/outputs/ndjson.ts";
 export type { PageEvent, PageParse, PageParseOptions } from "./document/parse.ts";
-export type { DocumentInput, DocumentPage, ParseOptions, ParseProgress } from "./document/parser.ts";
+export { type DocumentInput, type DocumentPage, type ParseOptions, type ParseProgress, readDocumentFile } from "./document/parser.ts";
 export { tableToHtml } from "./document/table-html.ts";
 export type * from "./document/types.ts";
 export { type OpenaiRecognizerOptions, openaiRecognizer } from "./engine/openai-recognizer.ts";

@@ -116,7 +116,10 @@ function believable(image: RgbImage, layout: FoundLayout): FoundLayout {
   if (layout.result === null) return layout;
   if (layout.warnings.some(({ kind }) => kind === "whole-page")) {
     const blocks = inkLayout(image);
-    return blocks.length > 1 ? { ...layout, regions: blocks } : layout;
+    if (blocks.length < 2) return layout;
+    const message = "the layout found nothing on a page that is not blank; the page was cut at its white space and read as text";
+    const warnings = layout.warnings.map((warning) => (warning.kind === "whole-page" ? { ...warning, message } : warning));
+    return { ...layout, regions: blocks, warnings };
   }
   const coverage = inkCoverage(image, layout.regions);
   const overlap = inkOverlap(image, layout.regions);

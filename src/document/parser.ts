@@ -37,7 +37,8 @@ export interface DocumentPage extends PageParse {
   readonly pageCount: number;
 }
 
-async function bytesOf(path: string): Promise<Uint8Array> {
+/** The bytes of a file. Throws `file-unreadable` with the reason in words. */
+export async function readDocumentFile(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path);
   } catch (cause) {
@@ -78,7 +79,7 @@ export async function* parseDocument(
   const source =
     typeof input === "object" && "width" in input
       ? singlePage(input)
-      : await openSource(typeof input === "string" ? await bytesOf(input) : input, {
+      : await openSource(typeof input === "string" ? await readDocumentFile(input) : input, {
           password,
           signal,
           ...(dpi === undefined ? {} : { dpi }),

@@ -10,27 +10,12 @@ import { resizeBicubic } from "../image/resample.ts";
 import { systemPrompt, tasks } from "../text/prompts.ts";
 import { parseReadingProfile } from "./reading-profile.ts";
 import type { Recognizer, RecognizerIdentity } from "./recognizer.ts";
-import { ServerConnection } from "./server-connection.ts";
+import { type ConnectionOptions, ServerConnection } from "./server-connection.ts";
 import type { DecodingOptions, RecognitionRequest, RecognitionResult, RecognizeOptions } from "./types.ts";
 
-export interface OpenaiRecognizerOptions {
-  /** Such as http://127.0.0.1:30000; a path is kept, and /v1 is added unless it ends so. */
-  readonly serverUrl: string;
+export interface OpenaiRecognizerOptions extends ConnectionOptions {
   /** Needed only where the server lists several. */
   readonly model?: string;
-  readonly apiKey?: string;
-  /** Questions in flight at once. Default 8. */
-  readonly concurrency?: number;
-  /** How often a failed question is asked again. Default 3. */
-  readonly retries?: number;
-  /** First pause before asking again in milliseconds; it doubles each time. Default 500. */
-  readonly retryDelayMs?: number;
-  /** Longest wait for one answer. Default 600 000. */
-  readonly timeoutMs?: number;
-  /** Ends everything, connecting included. */
-  readonly signal?: AbortSignal;
-  /** What sends requests; the platform's if absent. */
-  readonly fetch?: typeof fetch;
 }
 
 type Json = Record<string, unknown>;

@@ -5,13 +5,20 @@
 import { MineruError } from "../error.ts";
 
 export interface ConnectionOptions {
+  /** Such as http://127.0.0.1:30000; a path is kept, and /v1 is added unless it ends so. */
   readonly serverUrl: string;
   readonly apiKey?: string;
+  /** Questions in flight at once. Default 8. */
   readonly concurrency?: number;
+  /** How often a failed question is asked again. Default 3. */
   readonly retries?: number;
+  /** First pause before asking again in milliseconds; it doubles each time. Default 500. */
   readonly retryDelayMs?: number;
+  /** Longest wait for one answer. Default 600 000. */
   readonly timeoutMs?: number;
+  /** Ends everything, connecting included. */
   readonly signal?: AbortSignal;
+  /** What sends requests; the platform's if absent. */
   readonly fetch?: typeof fetch;
 }
 

@@ -33,7 +33,7 @@ export interface SessionOptions {
 /** A loaded program. */
 export interface Session {
   /**
-   * Computes `outputs`, and only what they need.
+   * Computes the program and gives back `outputs` alone. What is not asked for is not copied out, but may be computed all the same.
    * @param preallocated outputs written in place; shapes must be exact.
    */
   run(feeds: Tensors, outputs: readonly string[], preallocated?: Tensors): Promise<Tensors>;
