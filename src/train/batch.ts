@@ -26,7 +26,8 @@ export type Feeds = Record<string, Tensor>;
 
 export interface BatchConfig {
   readonly model: ModelConfig;
-  readonly dense: DenseSupervision;
+  /** Absent where samples know nothing of their image tokens. */
+  readonly dense?: DenseSupervision;
   /** Prompt tokens of a task around `imageTokens` image tokens. */
   prompt(task: PreparedSample["task"], imageTokens: number): Int32Array;
   /** Fills the last block behind the end token, as a label too: the model learns that nothing follows. */
@@ -41,7 +42,11 @@ export interface NoisingRecipe extends Omit<NoisingOptions, "blockLength" | "mas
   /** Drawn per step: all sequences of a step have one block length. */
   readonly blockLengths: readonly number[];
   readonly weighting: Weighting["kind"];
+  /** What `likelihood` divides its sum over tokens by, whatever a batch holds: about the answer tokens of one. Default 1000. */
+  readonly tokensPerBatch?: number;
 }
+
+const TOKENS_PER_BATCH = 1000;
 
 interface VisionBins {
   readonly feeds: Feeds;
@@ -94,6 +99,7 @@ function visionBins(samples: readonly PreparedSample[], { vision }: ModelConfig)
 }
 
 function denseFeeds(samples: readonly PreparedSample[], { placements, capacity, bins }: VisionBins, config: BatchConfig): Feeds {
+  if (!config.dense) return {};
   const slots = config.dense.characterSlots;
   const tokens = bins * capacity;
   const characterTargets = new Int32Array(tokens * slots);
@@ -143,7 +149,7 @@ export interface Sequence extends TrainingSequence {
   readonly noisyCopies: number;
   readonly ids: Int32Array;
   readonly targets: Int32Array; // [rows], IGNORED where there is none
-  /** [rows]; the weights of a batch add up to 1. */
+  /** [rows]; under `masked-mean` those of a batch add up to 1, under `likelihood` to 1 in the mean where a batch has `tokensPerBatch`. */
   readonly weights: Float32Array;
 }
 
@@ -155,7 +161,7 @@ function layOut(
   config: BatchConfig,
   random: Random,
 ): Sequence {
-  const { blockLengths: _, weighting, ...noising } = recipe;
+  const { blockLengths: _, weighting, tokensPerBatch: __, ...noising } = recipe;
   const prompt = config.prompt(sample.task, imageTokens);
   const answer = new Int32Array(Math.ceil(sample.answer.length / blockLength) * blockLength).fill(config.fillToken);
   answer.set(sample.answer);
@@ -188,7 +194,11 @@ function layOut(
   return { ...sequence, ids, targets, weights };
 }
 
-/** The sequences of a step, noised. Loss: mean over samples (times their weight and length) of the mean over masked positions. */
+/**
+ * The sequences of a step, noised. Loss under `masked-mean`: mean over samples (times their weight and length) of the mean over masked
+ * positions. Under `likelihood`: sum over masked tokens of weight / rate, divided by the copies and by a constant; no batch's draw of
+ * rates and no batch's size changes what a token counts, so the gradient is that of the bound.
+ */
 export function drawSequences(
   samples: readonly PreparedSample[],
   recipe: NoisingRecipe,
@@ -199,8 +209,14 @@ export function drawSequences(
   const blockLength = recipe.blockLengths[random.integer(recipe.blockLengths.length)];
   const squares = config.model.vision.mergeSize ** 2;
   const sequences = samples.map((sample) => layOut(sample, blockLength, (sample.rows * sample.columns) / squares, recipe, config, random));
-  const total = sequences.reduce((sum, { weights }) => sum + weights.reduce((a, b) => a + b, 0), 0);
+  const total = divisorOf(sequences, recipe);
   return sequences.map((sequence) => ({ ...sequence, weights: sequence.weights.map((weight) => weight / total) }));
+}
+
+function divisorOf(sequences: readonly Sequence[], { weighting, tokensPerBatch = TOKENS_PER_BATCH }: NoisingRecipe): number {
+  // Each copy's weights already stand `copies` times too high, and there are as many copies.
+  if (weighting === "likelihood") return tokensPerBatch * sequences[0].noisyCopies ** 2;
+  return sequences.reduce((sum, { weights }) => sum + weights.reduce((a, b) => a + b, 0), 0);
 }
 
 interface StreamPlacement {
@@ -250,8 +266,25 @@ function packStreams(lengths: readonly (readonly [number, number])[]): StreamPac
   return packings.reduce((best, packing) => (costOf(packing) < costOf(best) ? packing : best));
 }
 
-/** Inputs of the `full` program with sequences as `streams`. */
+export interface FullBatch {
+  /** Inputs of the `full` program with sequences as `streams`. */
+  readonly feeds: Feeds;
+  /** [wanted]: the sample that each wanted row belongs to. */
+  readonly owners: Int32Array;
+}
+
+/** The feeds of {@link packBatch} alone. */
 export function fullBatch(samples: readonly PreparedSample[], recipe: NoisingRecipe, config: BatchConfig, seed: readonly number[]): Feeds {
+  return packBatch(samples, recipe, config, seed).feeds;
+}
+
+/** Noises samples and packs images and sequences into bins. */
+export function packBatch(
+  samples: readonly PreparedSample[],
+  recipe: NoisingRecipe,
+  config: BatchConfig,
+  seed: readonly number[],
+): FullBatch {
   const { model } = config;
   const vision = visionBins(samples, model);
   const sequences = drawSequences(samples, recipe, config, seed);
@@ -272,6 +305,7 @@ export function fullBatch(samples: readonly PreparedSample[], recipe: NoisingRec
   const wanted: number[] = [];
   const targets: number[] = [];
   const weights: number[] = [];
+  const owners: number[] = [];
   for (let bin = 0; bin < bins; bin++) {
     const members = sequences.map((_, i) => i).filter((i) => placements[i].bin === bin);
     members.sort((a, b) => placements[a].context - placements[b].context);
@@ -302,6 +336,7 @@ export function fullBatch(samples: readonly PreparedSample[], recipe: NoisingRec
         wanted.push(firstNoisy + row);
         targets.push(sequence.targets[length + row]);
         weights.push(sequence.weights[length + row]);
+        owners.push(i);
       }
     });
     noisyBlockMask(context, noisyBlocks, noisyMask.subarray(bin * blocks * rows, (bin + 1) * blocks * rows));
@@ -309,7 +344,7 @@ export function fullBatch(samples: readonly PreparedSample[], recipe: NoisingRec
   const { headDim, ropeTheta } = model.text;
   const rotary = decoderRotary(positions, headDim, ropeTheta);
   const noisyRotary = decoderRotary(noisyPositions, headDim, ropeTheta);
-  return {
+  const feeds: Feeds = {
     ...vision.feeds,
     ...denseFeeds(samples, vision, config),
     ids: int64(ids, [bins, rows]),
@@ -325,4 +360,5 @@ export function fullBatch(samples: readonly PreparedSample[], recipe: NoisingRec
     targets: int64(targets),
     weights: float32(Float32Array.from(weights), [weights.length]),
   };
+  return { feeds, owners: Int32Array.from(owners) };
 }

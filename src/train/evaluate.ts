@@ -1,12 +1,13 @@
 /**
- * How well a checkpoint reads synthetic crops it has never seen (fonts and texts of the held-out split): character error rate and
- * speed, for any decoding settings, on the same samples.
+ * How well a recogniser reads samples whose truth is known: the scores of each task and the speed, for any decoding settings. It refuses
+ * to know where samples come from.
  */
 import type { Recognizer } from "../engine/recognizer.ts";
 import type { DecodingOptions, RecognitionResult } from "../engine/types.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
 import { levenshtein } from "../metrics/edit-distance.ts";
-import type { TaskName } from "../text/prompts.ts";
+import { type TaskName, taskNames } from "../text/prompts.ts";
+import { type AnsweredSample, folded, type Scores, scoreAnswers } from "./answer-scores.ts";
 
 export interface EvaluationSample {
   readonly task: TaskName;
@@ -24,10 +25,19 @@ export interface EvaluationResult {
   readonly tokensPerForward: number;
   readonly seconds: number;
   readonly tokensPerSecond: number;
-  readonly answers: readonly { readonly truth: string; readonly answer: string; readonly edits: number }[];
+  /** Of the tasks that occur. */
+  readonly scores: Readonly<Partial<Record<TaskName, Scores>>>;
+  readonly answers: readonly (AnsweredSample & { readonly task: TaskName; readonly edits: number })[];
 }
 
-const folded = (text: string): string => text.replace(/\s+/g, " ").trim();
+function scoresByTask(answers: EvaluationResult["answers"]): EvaluationResult["scores"] {
+  const scores: Partial<Record<TaskName, Scores>> = {};
+  for (const task of taskNames) {
+    const own = answers.filter((answer) => answer.task === task);
+    if (own.length > 0) scores[task] = scoreAnswers(task, own);
+  }
+  return scores;
+}
 
 export async function evaluateReading(
   recognizer: Recognizer,
@@ -41,12 +51,12 @@ export async function evaluateReading(
     { batchSize },
   );
   const seconds = (performance.now() - began) / 1000;
-  const answers = results.map(({ text }, i) => {
-    const [answer, truth] = [folded(text), folded(samples[i].truth)];
-    return { truth, answer, edits: levenshtein(answer, truth) };
+  const answers = results.map(({ text: answer }, i) => {
+    const { task, truth } = samples[i];
+    return { task, truth, answer, edits: levenshtein(folded(answer), folded(truth)) };
   });
   const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
-  const characters = sum(answers.map(({ truth }) => [...truth].length));
+  const characters = sum(answers.map(({ truth }) => [...folded(truth)].length));
   const tokens = sum(results.map((result) => result.tokens.length));
   const forwards = sum(results.map((result) => result.forwards));
   return {
@@ -58,6 +68,7 @@ export async function evaluateReading(
     tokensPerForward: tokens / forwards,
     seconds,
     tokensPerSecond: tokens / seconds,
+    scores: scoresByTask(answers),
     answers,
   };
 }

@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { MineruError } from "../error.ts";
 import type { ModelConfig } from "../model/config.ts";
 import type { TrainingScope } from "../model/training.ts";
+import type { FormulaSampleOptions, TableSampleOptions } from "../synth/region-samples.ts";
 import type { NoisingRecipe } from "./batch.ts";
 import type { OptimizerConfig } from "./optimizer.ts";
 
@@ -22,11 +23,16 @@ export interface StageRecipe {
   readonly visionRateScale?: number;
   /** Samples of each kind per pool of prepared samples. */
   readonly pool: Readonly<Partial<Record<SampleKind, number>>>;
+  /** Times a pool is gone through before the next is drawn, in another order and with other noise each time; 1 if absent. */
+  readonly passes?: number;
   /** Lines, width and size of text crops, and the strength of augmentation from 0 to 1. */
   readonly lines: readonly [number, number];
   readonly widthPx: readonly [number, number];
   readonly sizePx: readonly [number, number];
   readonly augmentation: number;
+  /** Rows, columns and measure in pixels of tables; how often each size of formula is drawn. */
+  readonly tables?: Pick<TableSampleOptions, "rows" | "columns" | "widthPx" | "sizePx">;
+  readonly formulas?: Pick<FormulaSampleOptions, "sizes" | "sizePx">;
   /** Image tokens of one step. */
   readonly imageTokens: number;
   /** Sequence rows of one step (an estimate with one noisy copy more than there are). */
@@ -44,6 +50,8 @@ export interface Recipe {
   readonly base: string;
   readonly layoutSize: number;
   readonly maxRegionTokens: number;
+  /** Text is read a line at a time, each fitted to this height in pixels; regions keep their size if absent. */
+  readonly linePixels?: number;
   readonly characterSlots: number;
   readonly optimizer: OptimizerConfig;
   /** Exponential average of the weights, per step. */

@@ -4,6 +4,7 @@
  */
 
 import { resizeByNeed } from "../image/crops.ts";
+import { fitLine } from "../image/fit-line.ts";
 import { patchify } from "../image/patches.ts";
 import type { ImageProcessorConfig } from "../image/processor-config.ts";
 import { resizeBicubic } from "../image/resample.ts";
@@ -62,6 +63,8 @@ export interface PreparationConfig {
   /** Edge of the square that layout pages are resized to. */
   readonly layoutSize: number;
   readonly endToken: number;
+  /** Text samples are single lines, fitted to this height in pixels as reading fits them; left as drawn if absent. */
+  readonly linePixels?: number;
   /** Written after the last character of a token's slots. */
   readonly slotEndToken: number;
   readonly characterSlots: number;
@@ -132,8 +135,17 @@ function area([l, t, r, b]: readonly [number, number, number, number]): number {
   return (r - l) * (b - t);
 }
 
-export function prepareSample(sample: RawSample, config: PreparationConfig): PreparedSample {
-  const { processor, tokenizer } = config;
+/** A text line as reading will see it, its characters moved along. */
+function fitted(sample: RawSample, linePixels: number, tokenSide: number): RawSample {
+  const { image, left, scale } = fitLine(sample.image, linePixels, tokenSide);
+  const characters = sample.characters?.map(({ char, x }) => ({ char, x: (x - left) * scale, y: linePixels / 2 }));
+  return { ...sample, image, characters };
+}
+
+export function prepareSample(drawn: RawSample, config: PreparationConfig): PreparedSample {
+  const { processor, tokenizer, linePixels } = config;
+  const tokenSide = processor.patchSize * processor.mergeSize;
+  const sample = drawn.task === "text" && linePixels !== undefined ? fitted(drawn, linePixels, tokenSide) : drawn;
   const image = sample.task === "layout" ? resizeBicubic(sample.image, config.layoutSize, config.layoutSize) : resizeByNeed(sample.image);
   const { pixelValues, grid } = patchify(image, { ...processor, maxPixels: Math.max(processor.maxPixels, config.layoutSize ** 2) });
   const [rows, columns] = [grid[1], grid[2]];

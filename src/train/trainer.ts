@@ -101,6 +101,8 @@ export class Trainer {
   readonly #dense: DenseSupervision;
   #stage: LoadedStage | null = null;
   #batches: PreparedSample[][] = [];
+  /** The pool, counted with its passes, that `#batches` was made from. */
+  #batchesOf = -1;
   #pool: { readonly request: PoolRequest; readonly samples: Promise<PreparedSample[]> } | null = null;
   #next: { readonly request: PoolRequest; readonly samples: Promise<PreparedSample[]> } | null = null;
 
@@ -202,11 +204,11 @@ export class Trainer {
     });
     const session = await nodeRuntime.load(
       lower(training.program, () => ({ kind: "input" })),
-      { threads },
+      { threads, quietThreads: true },
     );
     const optimizer = await nodeRuntime.load(
       lower(optimizerProgram(optimized, recipe.optimizer), () => ({ kind: "input" })),
-      { threads },
+      { threads, quietThreads: true },
     );
     for (const { name, shape, rule } of optimized) {
       for (const moment of momentNames(name, rule)) {
@@ -254,13 +256,18 @@ export class Trainer {
     const { state } = this;
     const { recipe } = this.#options;
     for (;;) {
-      if (this.#pool?.request.stage !== stageIndex || this.#pool.request.pool !== state.pool) {
-        const request = { stage: stageIndex, pool: state.pool };
-        const ahead = this.#next?.request.stage === stageIndex && this.#next.request.pool === state.pool ? this.#next : null;
+      const pool = Math.floor(state.pool / (stage.passes ?? 1));
+      if (this.#pool?.request.stage !== stageIndex || this.#pool.request.pool !== pool) {
+        const request = { stage: stageIndex, pool };
+        const ahead = this.#next?.request.stage === stageIndex && this.#next.request.pool === pool ? this.#next : null;
         this.#pool = ahead ?? { request, samples: this.#options.pool(request) };
-        const following = { stage: stageIndex, pool: state.pool + 1 };
+        const following = { stage: stageIndex, pool: pool + 1 };
         this.#next = { request: following, samples: this.#options.pool(following) };
+        this.#batchesOf = -1;
+      }
+      if (this.#batchesOf !== state.pool) {
         this.#batches = batchesOf(await this.#pool.samples, stage, this.model.vision.mergeSize, [recipe.seed, stageIndex, state.pool]);
+        this.#batchesOf = state.pool;
       }
       if (state.batch < this.#batches.length) return this.#batches[state.batch++];
       state.pool++;
