@@ -26,6 +26,8 @@ export interface ParseProgress {
 export interface ParseOptions extends Omit<PageParseOptions, "onEvent">, Pick<SourceOptions, "password" | "dpi"> {
   /** Pages to parse, from 0; all if absent. */
   readonly pages?: readonly number[];
+  /** A page that cannot be rendered or read is kept, empty and with a warning (default), or its error is thrown. */
+  readonly failedPages?: "keep" | "throw";
   readonly onProgress?: (progress: ParseProgress) => void;
   readonly onEvent?: PageParseOptions["onEvent"];
 }
@@ -105,7 +107,8 @@ export async function* parseDocument(
         });
         parsed = { ...result, image, pageCount };
       } catch (error) {
-        if (signal?.aborted || !(error instanceof MineruError) || pageCount === 1) throw error;
+        const thrown = pageCount === 1 || options.failedPages === "throw";
+        if (signal?.aborted || !(error instanceof MineruError) || thrown) throw error;
         parsed = {
           page: failedPage(index, error),
           crops: new Map(),
