@@ -7,11 +7,7 @@ import type { ReadingProfile } from "../engine/reading-profile.ts";
 import type { Recognizer, RecognizerIdentity } from "../engine/recognizer.ts";
 import type { DecodingOptions, RecognitionEvent, RecognitionRequest, RecognitionResult } from "../engine/types.ts";
 import { cropRegion } from "../image/crops.ts";
-import { type Band, estimateLineHeight } from "../image/ink.ts";
-import { resizeBicubic } from "../image/resample.ts";
 import { crop, pasteOnWhite, type RgbImage } from "../image/rgb-image.ts";
-import { textLines } from "../image/text-lines.ts";
-import { trimToInk } from "../image/trim.ts";
 import { bandsOf, isNearEmpty, rejoin } from "./crop-guards.ts";
 import { parseFormula } from "./formula.ts";
 import { inkLayout } from "./ink-layout.ts";
@@ -54,32 +50,12 @@ const ENDED: Readonly<Record<string, Provenance["ended"]>> = { stop: "stop-token
 /** Classes whose crop is saved beside the Markdown. */
 const PICTURED = new Set(["image", "chart", "image_block", "table"]);
 
-/** Paper left around the ink of a text crop, in pixels. */
-const TEXT_MARGIN = 6;
-
-/** Every `count` bands as one. */
-function joined(bands: readonly Band[], count: number): Band[] {
-  return bands
-    .filter((_, i) => i % count === 0)
-    .map(({ top }, i) => ({ top, bottom: bands[Math.min(bands.length, (i + 1) * count) - 1].bottom }));
-}
-
-/** The pictures a text region is read from: at the size the weights know, in bands they can take, without blank margins. */
-function textPictures(cut: RgbImage, profile: ReadingProfile): RgbImage[] {
-  const { lineHeight, bandLines, regionTokens } = profile;
-  const pitch = lineHeight || bandLines ? estimateLineHeight(cut)?.pitch : undefined;
-  let scale = 1;
-  if (lineHeight && pitch) scale = Math.max(lineHeight[0] / pitch, Math.min(1, lineHeight[1] / pitch));
-  const sized =
-    scale === 1 ? cut : resizeBicubic(cut, Math.max(1, Math.round(cut.width * scale)), Math.max(1, Math.round(cut.height * scale)));
-  const bands =
-    bandLines && pitch
-      ? joined(textLines(sized, pitch * scale), bandLines)
-      : bandsOf(sized, "text", { tokens: regionTokens, tokenSide: 28 });
-  return bands
-    .map(({ top, bottom }) => (top === 0 && bottom === sized.height ? sized : crop(sized, [0, top, sized.width, bottom])))
-    .filter((band) => !isNearEmpty(band))
-    .map((band) => trimToInk(band, TEXT_MARGIN));
+/** The pictures a text region is read from: bands the weights can take; weights that read lines cut them themselves. */
+function textPictures(cut: RgbImage, { linePixels, regionTokens }: ReadingProfile): RgbImage[] {
+  if (linePixels !== null) return [cut];
+  return bandsOf(cut, "text", { tokens: regionTokens, tokenSide: 28 })
+    .map(({ top, bottom }) => (top === 0 && bottom === cut.height ? cut : crop(cut, [0, top, cut.width, bottom])))
+    .filter((band) => !isNearEmpty(band));
 }
 
 /** What the layout step hands on; `result` is the model's answer, null where it was not asked. */
@@ -236,7 +212,7 @@ export async function parsePage(
     },
   );
   const regions = finalPlans.map((plan): ParsedRegion => {
-    const own = results.filter((_, i) => pieces[i].region === plan.region);
+    const own = results.filter((_, i) => pieces[i].region === plan.region).flatMap((result) => result.lines ?? [result]);
     const region = readRegion(plan, layout.regions[plan.region], own, index, options, (warning) => warnings.push(warning));
     const path = paths.get(plan.region);
     return path === undefined ? region : { ...region, image: path };

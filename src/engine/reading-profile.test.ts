@@ -6,8 +6,7 @@ test("what is written is read back", () => {
   const own: ReadingProfile = {
     layoutSize: 560,
     regionTokens: 512,
-    lineHeight: [20, 40],
-    bandLines: 1,
+    linePixels: 28,
     detectsLayout: false,
     printedLineBreaks: true,
   };
@@ -19,7 +18,7 @@ test("what is written is read back", () => {
 });
 
 test("values that do not fit are named", () => {
-  expect(() => parseReadingProfile({ layout_image_size: -1, text_line_height: [40, 20], printed_line_breaks: "yes" })).toThrow(
-    /`layout_image_size`.*`text_line_height`.*`printed_line_breaks`/,
+  expect(() => parseReadingProfile({ layout_image_size: -1, text_line_pixels: 0, printed_line_breaks: "yes" })).toThrow(
+    /`layout_image_size`.*`text_line_pixels`.*`printed_line_breaks`/,
   );
 });

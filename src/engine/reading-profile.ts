@@ -9,10 +9,8 @@ export interface ReadingProfile {
   readonly layoutSize: number;
   /** Image tokens a region may take before it is cut into bands (`region_max_tokens`). */
   readonly regionTokens: number;
-  /** Text regions whose line pitch in pixels lies outside are rescaled into this range (`text_line_height`). */
-  readonly lineHeight: readonly [number, number] | null;
-  /** Printed lines of one band of text, where the weights read few at a time (`text_band_lines`). */
-  readonly bandLines: number | null;
+  /** Text is read one printed line at a time, each fitted to this height in pixels (`text_line_pixels`); null: regions are read whole. */
+  readonly linePixels: number | null;
   /** The weights have learnt layout detection; else pages are cut at their white space (`layout_detection`). */
   readonly detectsLayout: boolean;
   /** Answers break lines where the page does (`printed_line_breaks`). */
@@ -22,8 +20,7 @@ export interface ReadingProfile {
 const PUBLISHED: ReadingProfile = {
   layoutSize: 1036,
   regionTokens: 2048,
-  lineHeight: null,
-  bandLines: null,
+  linePixels: null,
   detectsLayout: true,
   printedLineBreaks: false,
 };
@@ -42,13 +39,10 @@ export function parseReadingProfile(preprocessor: unknown): ReadingProfile {
     return fallback;
   };
   const isFlag = (value: unknown): value is boolean => typeof value === "boolean";
-  const isRange = (value: unknown): value is readonly [number, number] | null =>
-    Array.isArray(value) && value.length === 2 && value.every(positive) && value[0] < value[1];
   const profile: ReadingProfile = {
     layoutSize: read("layout_image_size", PUBLISHED.layoutSize, positive, "a positive integer"),
     regionTokens: read("region_max_tokens", PUBLISHED.regionTokens, positive, "a positive integer"),
-    lineHeight: read("text_line_height", PUBLISHED.lineHeight, isRange, "[least, most] in pixels"),
-    bandLines: read("text_band_lines", PUBLISHED.bandLines, (v): v is number => positive(v), "a positive integer"),
+    linePixels: read("text_line_pixels", PUBLISHED.linePixels, (v): v is number => positive(v), "a positive integer"),
     detectsLayout: read("layout_detection", PUBLISHED.detectsLayout, isFlag, "true or false"),
     printedLineBreaks: read("printed_line_breaks", PUBLISHED.printedLineBreaks, isFlag, "true or false"),
   };
@@ -59,8 +53,7 @@ export function parseReadingProfile(preprocessor: unknown): ReadingProfile {
 const spellings: Readonly<Record<keyof ReadingProfile, string>> = {
   layoutSize: "layout_image_size",
   regionTokens: "region_max_tokens",
-  lineHeight: "text_line_height",
-  bandLines: "text_band_lines",
+  linePixels: "text_line_pixels",
   detectsLayout: "layout_detection",
   printedLineBreaks: "printed_line_breaks",
 };

@@ -5,6 +5,7 @@
 import { type Checkpoint, openCheckpoint } from "../checkpoint/folder.ts";
 import type { CommitRuleOptions } from "../diffusion/commit-rules.ts";
 import { resizeByNeed } from "../image/crops.ts";
+import { linePictures } from "../image/line-pictures.ts";
 import { patchify } from "../image/patches.ts";
 import { type ImageProcessorConfig, parseProcessorConfig } from "../image/processor-config.ts";
 import { resizeBicubic } from "../image/resample.ts";
@@ -17,6 +18,7 @@ import { createPromptEncoder, type PromptEncoder } from "../text/prompt-encoder.
 import { type TaskName, tasks } from "../text/prompts.ts";
 import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
 import { Engine, encodeImage } from "./engine.ts";
+import { joinLines, lineQuestions, type Question } from "./lines.ts";
 import type { ChosenPrecision } from "./precision.ts";
 import { parseReadingProfile, type ReadingProfile } from "./reading-profile.ts";
 import { Sequence } from "./sequence.ts";
@@ -78,34 +80,50 @@ class LocalRecognizer implements Recognizer {
 
   async recognize(requests: readonly RecognitionRequest[], options: RecognizeOptions = {}): Promise<RecognitionResult[]> {
     const { signal, batchSize = DEFAULT_BATCH_SIZE, onEvent } = options;
+    const questions = requests.flatMap((request, i) => this.#questions(request, i));
+    const answers = new Array<RecognitionResult>(questions.length);
+    const open = requests.map((_, i) => questions.filter(({ request }) => request === i).length);
     const results = new Array<RecognitionResult>(requests.length);
-    const slots = Math.max(1, Math.min(batchSize, requests.length));
+    const settle = (index: number, answer: RecognitionResult): void => {
+      const { request, line, joint } = questions[index];
+      answers[index] = answer;
+      if (line !== undefined) onEvent?.({ kind: "line", request, line, text: answer.text + joint });
+      if (--open[request] > 0) return;
+      const members = questions.flatMap((question, i) => (question.request === request ? [i] : []));
+      const result = joinLines(
+        members.map((i) => answers[i]),
+        members.map((i) => questions[i].joint),
+        (text) => this.#tokenizer.encode(text)[0],
+      );
+      results[request] = result;
+      onEvent?.({ kind: "result", request, result });
+    };
+    const slots = Math.max(1, Math.min(batchSize, questions.length));
     // Sequences that share a pass have rows of one block length, so each length is a batch of its own.
-    const groups = groupBy(requests, (request) => this.#decoder(request).blockLength);
+    const groups = groupBy(questions, ({ asked }) => this.#decoder(asked).blockLength);
     for (const members of groups.values()) {
       const waiting = [...members];
       const engine = new Engine(this.info.config, this.#sessions, Math.min(slots, waiting.length));
-      const began = new Map<Sequence, { readonly request: number; readonly at: number; seen: number }>();
+      const began = new Map<Sequence, { readonly question: number; readonly at: number; seen: number }>();
       const report = (sequence: Sequence): void => {
         const entry = began.get(sequence)!;
         const previous = sequence.decode?.trace.at(-1) ?? sequence.question?.previous;
         if (previous && previous.step > entry.seen) {
           entry.seen = previous.step;
-          onEvent?.({ kind: "step", request: entry.request, record: previous });
+          const { request, line } = questions[entry.question];
+          onEvent?.({ kind: "step", request, ...(line === undefined ? {} : { line }), record: previous });
         }
         if (!sequence.decode) return;
         engine.remove(sequence);
-        const result = this.#result(sequence, performance.now() - entry.at);
-        results[entry.request] = result;
-        onEvent?.({ kind: "result", request: entry.request, result });
+        settle(entry.question, this.#result(sequence, performance.now() - entry.at));
       };
       while (waiting.length > 0 || engine.active.length > 0) {
         signal?.throwIfAborted();
         if (waiting.length > 0 && engine.hasRoom) {
-          const request = waiting.shift()!;
+          const question = waiting.shift()!;
           const at = performance.now();
-          const sequence = await this.#begin(requests[request]);
-          began.set(sequence, { request, at, seen: 0 });
+          const sequence = await this.#begin(questions[question].asked);
+          began.set(sequence, { question, at, seen: 0 });
           await engine.add(sequence);
           report(sequence);
         } else {
@@ -125,6 +143,13 @@ class LocalRecognizer implements Recognizer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  #questions(asked: RecognitionRequest, request: number): Question[] {
+    const { linePixels } = this.info.profile;
+    if (linePixels === null || asked.task !== "text" || !asked.image || asked.promptIds) return [{ request, joint: "", asked }];
+    const { patchSize, mergeSize } = this.info.processor;
+    return lineQuestions(request, asked, linePictures(asked.image, linePixels, patchSize * mergeSize));
   }
 
   /** A page for layout detection becomes a square, whatever its shape; anything else keeps its own. */

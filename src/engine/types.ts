@@ -61,14 +61,28 @@ export interface RecognitionResult {
   readonly stepsOfBlock: readonly number[];
   /** Time this sequence was active, waiting for others in its batch included. */
   readonly milliseconds: number;
+  /** Absent where `lines` is there: each line has its own. */
   readonly recording?: Recording;
+  /** The answers of the printed lines, in order, where weights read a line at a time and the picture had several. */
+  readonly lines?: readonly RecognitionResult[];
 }
 
 export interface StepEvent {
   readonly kind: "step";
   /** Index of the request. */
   readonly request: number;
+  /** Which printed line of the request, from 0, where it is read line by line. */
+  readonly line?: number;
   readonly record: StepRecord;
+}
+
+/** One of several printed lines of a request is read; lines may end in any order. */
+export interface LineEvent {
+  readonly kind: "line";
+  readonly request: number;
+  readonly line: number;
+  /** With what stands between this line and the next. */
+  readonly text: string;
 }
 
 export interface ResultEvent {
@@ -77,7 +91,7 @@ export interface ResultEvent {
   readonly result: RecognitionResult;
 }
 
-export type RecognitionEvent = StepEvent | ResultEvent;
+export type RecognitionEvent = StepEvent | LineEvent | ResultEvent;
 
 export interface RecognizeOptions {
   readonly signal?: AbortSignal;

@@ -11,7 +11,7 @@ const UPRIGHT_MARGIN = 0.06;
 /** Paper kept at both ends: a full stop may be taken for a speck, and must stay. */
 const SIDE_MARGIN = 0.35;
 /** A dash is not blown up to the height of letters: no more than this share of the picture's height is cut away. */
-const LEAST_SHARE = 0.5;
+const LEAST_SHARE = 0.3;
 
 export interface FittedLine {
   /** `heightPx` high, its width a multiple of `tokenSide`. */

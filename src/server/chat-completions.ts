@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Context, Hono } from "hono";
-import { type RecognitionResult, type RecognizeOptions, writeReadingProfile } from "../index.ts";
+import { type RecognitionEvent, type RecognitionResult, type RecognizeOptions, writeReadingProfile } from "../index.ts";
 import type { Place } from "./admission.ts";
 import { announcedBytes, readBody } from "./body.ts";
 import { type ChatQuestion, readChatRequest } from "./chat-request.ts";
@@ -73,6 +73,11 @@ export function chatRoutes(app: Hono, state: ServerState): void {
     return result;
   };
 
+  const settledBy = (event: RecognitionEvent, writer: SettledText): string => {
+    if (event.kind === "line") return writer.line(event.line, event.text);
+    return event.kind === "step" && event.line === undefined ? writer.step(event.record) : "";
+  };
+
   const whole = async (c: Context, question: ChatQuestion, place: Place): Promise<Response> => {
     const result = await answer(question, place);
     const { text, cut } = cutAt(result.text, question.stop);
@@ -116,11 +121,7 @@ export function chatRoutes(app: Hono, state: ServerState): void {
         const warnings = warningsOf(question);
         try {
           chunk({ role: "assistant", content: "" }, null, warnings.length > 0 ? { warnings } : {});
-          const result = await answer(
-            question,
-            place,
-            state.textOfTokens && ((event) => event.kind === "step" && say(writer.step(event.record))),
-          );
+          const result = await answer(question, place, state.textOfTokens && ((event) => say(settledBy(event, writer))));
           say(writer.end(result.text));
           chunk({}, finishReason(result, cutAt(result.text, question.stop).cut), { diffusion: diffusionOf(result) });
           if (question.includeUsage) data({ ...head, choices: [], usage: usageOf(result) });

@@ -54,3 +54,10 @@ describe("settled text", () => {
     expect(say("abababababab", 4, [], "ab")).toEqual(["abab", "abab"]);
   });
 });
+
+test("printed lines are said in their order, whichever is read first", () => {
+  const text = new SettledText(() => "");
+  expect(text.line(1, "second\n")).toBe("");
+  expect(text.line(0, "first\n")).toBe("first\nsecond\n");
+  expect(text.end("first\nsecond\nthird")).toBe("third");
+});

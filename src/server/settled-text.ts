@@ -24,6 +24,7 @@ export class SettledText {
   readonly #textOf: (tokens: ArrayLike<number>) => string;
   readonly #stop: readonly string[];
   readonly #tokens: number[] = [];
+  readonly #lines = new Map<number, string>();
   #block = 0;
   #said = "";
 
@@ -43,6 +44,14 @@ export class SettledText {
       this.#tokens[position] = tokens[i];
     });
     return news;
+  }
+
+  /** Takes in a printed line that is read to its end, in any order, and returns what can be said. */
+  line(index: number, text: string): string {
+    this.#lines.set(index, text);
+    let settled = "";
+    for (let line = 0; this.#lines.has(line); line++) settled += this.#lines.get(line);
+    return this.#sayUpTo(settled, false);
   }
 
   /** What is left to say of the whole answer. */

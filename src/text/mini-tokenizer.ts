@@ -165,8 +165,7 @@ export function miniTokenizerFiles(): Record<string, unknown> {
       rescale_factor: 1 / 255,
       size: { longest_edge: 512 * 28 * 28, shortest_edge: 28 * 28 },
       temporal_patch_size: 2,
-      text_band_lines: 1,
-      text_line_height: [24, 36],
+      text_line_pixels: 28,
     },
     "generation_config.json": { eos_token_id: [idOf("<|im_end|>"), idOf("<|endoftext|>")], pad_token_id: idOf("<|endoftext|>") },
   };

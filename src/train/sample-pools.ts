@@ -3,6 +3,7 @@
  * batched together, and a function of (seed, stage, number) alone, so that a resumed run sees what an unbroken one would have seen.
  */
 import { join } from "node:path";
+import { MAX_LINE_TOKENS } from "../image/line-pictures.ts";
 import { openSynth, type SynthSources, textPage } from "../synth/index.ts";
 import { pageSample } from "../synth/page-samples.ts";
 import { formulaPage, type RegionSample, tablePage } from "../synth/region-samples.ts";
@@ -27,8 +28,6 @@ export interface SamplePools {
   pool(request: PoolRequest): PreparedSample[];
 }
 
-/** Longest line in image tokens; reading cuts longer ones. A longer strip would be padded for its shape. */
-const MAX_LINE_TOKENS = 48;
 /** Crops per synthetic document: a text crop costs 6.5 ms in documents of 30 and 2.7 ms in documents of 100. */
 const CROPS_PER_PAGE = 80;
 
