@@ -2,9 +2,10 @@
  * Brings a picture of one printed line to the one size that line-reading weights know: blank margins cut off, scaled to a fixed height,
  * filled up with paper to whole image tokens. Training and reading use this same function. It refuses to know where lines are.
  */
+
+import { inkBounds } from "./ink-bounds.ts";
 import { resizeBicubic } from "./resample.ts";
 import { crop, type PixelBox, type RgbImage, rgbImage } from "./rgb-image.ts";
-import { inkBounds } from "./trim.ts";
 
 /** Paper kept above and below the ink, as a share of its height. */
 const UPRIGHT_MARGIN = 0.06;

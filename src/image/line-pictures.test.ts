@@ -28,10 +28,10 @@ test("a fitted line has the height asked for, whole tokens of width and paper at
   expect(image.height).toBe(28);
   expect(image.width % 28).toBe(0);
   expect(Math.abs(scale - 28 / 22)).toBeLessThan(0.1);
-  expect(left).toBe(40 - 7);
+  expect(left).toBe(42 - 7);
   expect(image.data[(14 * image.width + image.width - 1) * 3]).toBe(240);
   // The first stroke stands where `left` and `scale` say.
-  const x = Math.round((41.5 - left) * scale);
+  const x = Math.round((43.5 - left) * scale);
   expect(image.data[(14 * image.width + x) * 3]).toBeLessThan(60);
 });
 
