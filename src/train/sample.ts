@@ -135,11 +135,21 @@ function area([l, t, r, b]: readonly [number, number, number, number]): number {
   return (r - l) * (b - t);
 }
 
+/** The characters of a line with its spaces, each in the middle of its gap: what the image tokens say is then the whole answer. */
+function withSpaces(answer: string, letters: readonly PlacedCharacter[]): PlacedCharacter[] {
+  let next = 0;
+  return [...answer].flatMap((char): PlacedCharacter[] => {
+    if (char.trim() !== "") return next < letters.length ? [letters[next++]] : [];
+    const [before, after] = [letters[next - 1], letters[next]];
+    return before && after ? [{ char, x: (before.x + after.x) / 2, y: before.y }] : [];
+  });
+}
+
 /** A text line as reading will see it, its characters moved along. */
 function fitted(sample: RawSample, linePixels: number, tokenSide: number): RawSample {
   const { image, left, scale } = fitLine(sample.image, linePixels, tokenSide);
-  const characters = sample.characters?.map(({ char, x }) => ({ char, x: (x - left) * scale, y: linePixels / 2 }));
-  return { ...sample, image, characters };
+  const letters = sample.characters?.map(({ char, x }) => ({ char, x: (x - left) * scale, y: linePixels / 2 }));
+  return { ...sample, image, characters: letters && withSpaces(sample.answer, letters) };
 }
 
 export function prepareSample(drawn: RawSample, config: PreparationConfig): PreparedSample {
