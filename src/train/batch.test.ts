@@ -4,7 +4,7 @@ import { goldenJson, goldenTensors, tinyConfig } from "../../test/tiny.ts";
 import { createRandom } from "../diffusion/random.ts";
 import { visionRotary } from "../model/positions.ts";
 import type { Tensor } from "../runtime/session.ts";
-import { type BatchConfig, drawSequences, fullBatch, type NoisingRecipe, towerBatch } from "./batch.ts";
+import { type BatchConfig, drawSequences, fullBatch, type NoisingRecipe, packBatch, towerBatch } from "./batch.ts";
 import { IGNORED, type PreparedSample } from "./sample.ts";
 
 const model = await tinyConfig();
@@ -160,6 +160,28 @@ describe("sequences", () => {
     });
   });
 
+  test("under `likelihood` every token counts its sample's weight, whatever is drawn and whatever else the batch holds", () => {
+    const likelihood: NoisingRecipe = { ...recipe, weighting: "likelihood", complementary: false, low: 0.5, tokensPerBatch: 100 };
+    const draws = 300;
+    const means = (members: readonly PreparedSample[]): number[] => {
+      const totals = members.map(() => 0);
+      for (let seed = 0; seed < draws; seed++) {
+        drawSequences(members, likelihood, config, [8, seed]).forEach(({ weights, answerLength }, i) => {
+          totals[i] += sum([...weights]) / answerLength / draws;
+        });
+      }
+      return totals;
+    };
+    means(samples).forEach((total, i) => {
+      expect(total / (samples[i].weight / 100)).toBeCloseTo(1, 1);
+    });
+    expect(means(samples.slice(1, 2))[0] / (samples[1].weight / 100)).toBeCloseTo(1, 1);
+    const [one] = drawSequences(samples.slice(0, 1), likelihood, config, [8, 1]);
+    const [same] = drawSequences(samples, likelihood, config, [8, 1]);
+    expect(same.ids).toEqual(one.ids);
+    expect(same.weights).toEqual(one.weights);
+  });
+
   test("in blocks of one token are masked throughout", () => {
     for (const { promptLength, answerLength, ids } of drawSequences(samples, { ...recipe, blockLengths: [1] }, config, [1])) {
       expect(ids.length).toBe(promptLength + 2 * answerLength);
@@ -219,6 +241,18 @@ describe("masks", async () => {
         expect(value === 0).toBe(seen(rows + Math.floor(at / rows) * blockLength + row, at % rows));
       }
     });
+  });
+});
+
+test("every wanted row is owned by the sample that asks for it", () => {
+  const samples = samplesOf(sizes);
+  const { feeds, owners } = packBatch(samples, recipe, config, [1]);
+  const weights = list(feeds.weights);
+  const sequences = drawSequences(samples, recipe, config, [1]);
+  expect(owners).toHaveLength(weights.length);
+  samples.forEach((_, i) => {
+    const own = weights.filter((_, row) => owners[row] === i);
+    expect(sum(own)).toBeCloseTo(sum([...sequences[i].weights]), 6);
   });
 });
 

@@ -181,7 +181,7 @@ function layOut(
   ids.set(prompt);
   ids.set(answer, prompt.length);
   // Each sample's mean counts as much as its length: a long answer is not drowned by short ones.
-  const scale = sample.weight * answer.length * copies.length;
+  const scale = sample.weight * answer.length;
   copies.forEach((copy, i) => {
     const start = prompt.length + answer.length * (1 + i);
     ids.set(copy.tokens, start);
@@ -214,8 +214,7 @@ export function drawSequences(
 }
 
 function divisorOf(sequences: readonly Sequence[], { weighting, tokensPerBatch = TOKENS_PER_BATCH }: NoisingRecipe): number {
-  // Each copy's weights already stand `copies` times too high, and there are as many copies.
-  if (weighting === "likelihood") return tokensPerBatch * sequences[0].noisyCopies ** 2;
+  if (weighting === "likelihood") return tokensPerBatch * sequences[0].noisyCopies;
   return sequences.reduce((sum, { weights }) => sum + weights.reduce((a, b) => a + b, 0), 0);
 }
 
