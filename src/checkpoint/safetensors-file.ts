@@ -8,82 +8,21 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MineruError } from "../error.ts";
-import {
-  elementSize,
-  entryOf,
-  float32From,
-  headerLength,
-  int32From,
-  layOut,
-  parseHeader,
-  piecesOf,
-  type SafetensorsHeader,
-  type TensorSource,
-} from "./safetensors.ts";
+import { layOut, piecesOf, type TensorSource } from "./safetensors.ts";
+import { readAtOnce, readSafetensors, type SafetensorsFile } from "./safetensors-reader.ts";
 
-/** Bytes asked from the file system at once; a multiple of every element size, below the 2 GiB limit of one read. */
-const readAtOnce = 1 << 24;
-
-/** An open file. Close it, or bind it with `await using`. */
-export interface SafetensorsFile extends SafetensorsHeader, AsyncDisposable {
-  readonly path: string;
-  /** The stored bytes of one tensor, row-major. */
-  readRaw(name: string): Promise<Uint8Array>;
-  /** One tensor widened to float32; at no time do raw bytes of more than 16 MiB stand beside it. */
-  readFloat32(name: string): Promise<Float32Array>;
-  /** One integer tensor as int32. */
-  readInt32(name: string): Promise<Int32Array>;
-  close(): Promise<void>;
-}
+export type { SafetensorsFile } from "./safetensors-reader.ts";
 
 /** Opens a file and reads its header. Throws `checkpoint-missing`, `file-unreadable` or `checkpoint-invalid`. */
 export async function openSafetensors(path: string): Promise<SafetensorsFile> {
   const handle = await openHandle(path);
-  try {
-    const { size } = await handle.stat();
-    const prefix = new Uint8Array(8);
-    await readInto(handle, prefix.subarray(0, Math.min(8, size)), 0, path);
-    const json = new Uint8Array(headerLength(prefix, size, path));
-    await readInto(handle, json, 8, path);
-    return fileOf(handle, path, parseHeader(json, size, path));
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-}
-
-function fileOf(handle: FileHandle, path: string, header: SafetensorsHeader): SafetensorsFile {
-  const readRaw = async (name: string) => {
-    const { offset, byteLength } = entryOf(header.entries, name, path);
-    const raw = new Uint8Array(byteLength);
-    await readInto(handle, raw, offset, path);
-    return raw;
-  };
-  const close = () => handle.close();
-  return {
-    ...header,
+  const { size } = await handle.stat();
+  return readSafetensors({
     path,
-    readRaw,
-    async readFloat32(name) {
-      const { dtype, offset, byteLength } = entryOf(header.entries, name, path);
-      const size = elementSize(dtype);
-      const out = new Float32Array(byteLength / size);
-      if (dtype === "F32") {
-        await readInto(handle, new Uint8Array(out.buffer), offset, path);
-        return out;
-      }
-      const buffer = new Uint8Array(Math.min(readAtOnce, byteLength));
-      for (let start = 0; start < byteLength; start += readAtOnce) {
-        const raw = buffer.subarray(0, Math.min(readAtOnce, byteLength - start));
-        await readInto(handle, raw, offset + start, path);
-        float32From(raw, dtype, out.subarray(start / size, (start + raw.length) / size));
-      }
-      return out;
-    },
-    readInt32: async (name) => int32From(await readRaw(name), entryOf(header.entries, name, path).dtype),
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+    size,
+    read: (target, position) => readInto(handle, target, position, path),
+    close: () => handle.close(),
+  });
 }
 
 async function openHandle(path: string): Promise<FileHandle> {

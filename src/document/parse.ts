@@ -32,6 +32,7 @@ export interface PageParseOptions extends RegionPolicy {
 }
 
 export type PageEvent =
+  | { readonly kind: "page"; readonly page: number; readonly image: RgbImage }
   | { readonly kind: "layout"; readonly regions: readonly LayoutRegion[] }
   | { readonly kind: "recognition"; readonly region: number; readonly event: RecognitionEvent };
 
@@ -171,6 +172,7 @@ export async function parsePage(
   recognizer: Recognizer<RecognizerIdentity>,
   options: PageParseOptions = {},
 ): Promise<PageParse> {
+  options.onEvent?.({ kind: "page", page: index, image });
   const { profile } = recognizer.info;
   const layout = believable(image, await findRegions(image, recognizer, options));
   options.onEvent?.({ kind: "layout", regions: layout.regions });

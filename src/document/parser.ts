@@ -2,15 +2,15 @@
  * Documents in, pages out: opens a file of any supported kind, parses it page by page and forgets each page once it is handed on, so
  * that memory does not grow with the document.
  */
-import { readFile } from "node:fs/promises";
 import type { Recognizer, RecognizerIdentity } from "../engine/recognizer.ts";
 import { MineruError } from "../error.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
 import { openSource, type PageSource, type SourceOptions } from "../image/sources.ts";
+import { readDocumentFile } from "./document-file.ts";
 import { type PageParse, type PageParseOptions, parsePage } from "./parse.ts";
 import type { ParsedPage } from "./types.ts";
 
-/** A path, the bytes of a file, or pixels. */
+/** A path (in a browser an address), the bytes of a file, or pixels. */
 export type DocumentInput = string | Uint8Array | RgbImage;
 
 export interface ParseProgress {
@@ -37,24 +37,6 @@ export interface DocumentPage extends PageParse {
   readonly image: RgbImage;
   /** Pages of the document. */
   readonly pageCount: number;
-}
-
-/** The bytes of a file. Throws `file-unreadable` with the reason in words. */
-export async function readDocumentFile(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    const why =
-      code === "ENOENT"
-        ? "there is no such file"
-        : code === "EISDIR"
-          ? "it is a folder"
-          : code === "EACCES"
-            ? "permission is denied"
-            : (cause as Error).message;
-    throw new MineruError("file-unreadable", `cannot read ${path}: ${why}`, { cause });
-  }
 }
 
 function singlePage(image: RgbImage): Pick<PageSource, "pageCount" | "page" | "close"> {
