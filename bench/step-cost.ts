@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import { openCheckpoint } from "../src/checkpoint/folder.ts";
 import type { PrecisionChoice } from "../src/engine/precision.ts";
 import { loadSessions } from "../src/engine/sessions.ts";
+import { cachedWeights } from "../src/engine/weight-cache.ts";
 import type { ModelConfig } from "../src/model/config.ts";
 import { decoderRotary, visionRotary } from "../src/model/positions.ts";
 import { pastName, presentName } from "../src/model/programs.ts";
@@ -97,7 +98,7 @@ const [folder] = positionals;
 if (!folder) throw new TypeError("expected a checkpoint folder, got no argument");
 const checkpoint = await openCheckpoint(folder);
 const began = performance.now();
-const sessions = await loadSessions(checkpoint, nodeRuntime, {
+const sessions = await loadSessions(checkpoint, nodeRuntime, cachedWeights, {
   precision: values.precision as PrecisionChoice,
   threads: values.threads ? Number(values.threads) : undefined,
   cacheDir: values.cache,

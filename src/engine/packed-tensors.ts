@@ -2,10 +2,9 @@
  * The tensors that rewritten programs need, made from a checkpoint one after the other: packed weights from rows read in pieces, and what
  * stays float32. At most one tensor is in memory at a time, and its source never as a whole.
  */
-import { type FileHandle, open } from "node:fs/promises";
-import type { Checkpoint, CheckpointTensor } from "../checkpoint/folder.ts";
+import type { Checkpoint, CheckpointTensor, WeightsPlace } from "../checkpoint/checkpoint.ts";
 import { elementSize, float32From } from "../checkpoint/safetensors.ts";
-import { MineruError } from "../error.ts";
+import type { ParameterBinding } from "../graph/lowering.ts";
 import { emptyPackedData, type PackedWeight, packRows } from "../graph/passes/packed-weights.ts";
 import type { QuantisedProgram } from "../graph/passes/quantise.ts";
 import { type DType, leaves, type Value } from "../graph/value.ts";
@@ -25,6 +24,19 @@ export interface TensorGroup {
   make(): Promise<readonly Uint8Array[]>;
 }
 
+/** Packed weights where sessions find them. */
+export interface PackedWeights {
+  readonly bind: (parameter: Value<"parameter">) => ParameterBinding;
+  readonly location: WeightsPlace;
+}
+
+/** Keeps packed tensors somewhere. */
+export type PackWeights = (
+  checkpoint: Checkpoint,
+  groups: readonly TensorGroup[],
+  options: { readonly cacheDir?: string; readonly onWarning?: (message: string) => void },
+) => Promise<PackedWeights>;
+
 /** Bytes of the source read at once. */
 const PIECE_BYTES = 1 << 24;
 const elementBytes: Readonly<Partial<Record<DType, number>>> = { float32: 4, int8: 1, uint8: 1 };
@@ -38,35 +50,18 @@ function describe({ attributes: { name }, dtype, shape }: Value<"parameter">): P
 
 const bytesOf = (data: Int8Array | Uint8Array | Float32Array): Uint8Array => new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 
-async function readPiece(handle: FileHandle, tensor: CheckpointTensor, begin: number, piece: Uint8Array): Promise<void> {
-  for (let done = 0; done < piece.length; ) {
-    const { bytesRead } = await handle.read(piece, done, piece.length - done, tensor.offset + begin + done);
-    if (bytesRead === 0)
-      throw new MineruError(
-        "checkpoint-invalid",
-        `${tensor.file} expected ${tensor.byteLength} bytes at ${tensor.offset}; download it again`,
-      );
-    done += bytesRead;
-  }
-}
-
-async function pack(weight: PackedWeight, tensor: CheckpointTensor): Promise<readonly Uint8Array[]> {
+async function pack(weight: PackedWeight, tensor: CheckpointTensor, checkpoint: Checkpoint): Promise<readonly Uint8Array[]> {
   const { rows, width } = weight;
   const data = emptyPackedData(weight);
   const rowBytes = width * elementSize(tensor.dtype);
   const rowsAtOnce = Math.max(1, Math.floor(PIECE_BYTES / rowBytes));
   const raw = new Uint8Array(Math.min(rows, rowsAtOnce) * rowBytes);
   const wide = new Float32Array(Math.min(rows, rowsAtOnce) * width);
-  const handle = await open(tensor.file, "r");
-  try {
-    for (let row = 0; row < rows; row += rowsAtOnce) {
-      const count = Math.min(rowsAtOnce, rows - row);
-      const piece = raw.subarray(0, count * rowBytes);
-      await readPiece(handle, tensor, row * rowBytes, piece);
-      packRows(weight, data, row, float32From(piece, tensor.dtype, wide.subarray(0, count * width)));
-    }
-  } finally {
-    await handle.close();
+  for (let row = 0; row < rows; row += rowsAtOnce) {
+    const count = Math.min(rowsAtOnce, rows - row);
+    const piece = raw.subarray(0, count * rowBytes);
+    await checkpoint.readRange(weight.source, row * rowBytes, piece);
+    packRows(weight, data, row, float32From(piece, tensor.dtype, wide.subarray(0, count * width)));
   }
   return [bytesOf(data.values), bytesOf(data.scales)];
 }
@@ -81,7 +76,7 @@ export function tensorGroups(checkpoint: Checkpoint, programs: readonly Quantise
       if (!tensor) throw new Error(`internal: ${weight.source} was not verified`);
       groups.set(weight.values.attributes.name, {
         tensors: [describe(weight.values), describe(weight.scales)],
-        make: () => pack(weight, tensor),
+        make: () => pack(weight, tensor, checkpoint),
       });
     }
     for (const parameter of leaves(program, "parameter")) {
@@ -91,4 +86,22 @@ export function tensorGroups(checkpoint: Checkpoint, programs: readonly Quantise
     }
   }
   return [...groups.values()];
+}
+
+/** Makes the tensors now and keeps them in memory. */
+export async function packInMemory(_checkpoint: Checkpoint, groups: readonly TensorGroup[]): Promise<PackedWeights> {
+  const weightsInMemory = new Map<string, Uint8Array>();
+  const tensors = new Map<string, PackedTensor>();
+  for (const group of groups) {
+    const made = await group.make();
+    group.tensors.forEach((tensor, i) => {
+      weightsInMemory.set(tensor.name, made[i]);
+      tensors.set(tensor.name, tensor);
+    });
+  }
+  const bind = ({ attributes: { name } }: Value<"parameter">): ParameterBinding => {
+    const { dtype, byteLength } = tensors.get(name)!;
+    return { kind: "external", weight: { location: name, offset: 0, byteLength, dtype } };
+  };
+  return { bind, location: { weightsInMemory } };
 }

@@ -1,32 +1,18 @@
 /**
- * From a checkpoint folder and crops to texts: the engine room's public face. Requests are decoded several at a time, each region at its
- * own step; results come in the order of the requests, events as they happen.
+ * What a recogniser is – crops in, texts out, from whatever holds the weights – and the one of a checkpoint folder: the engine room's
+ * public face.
  */
-import { type Checkpoint, openCheckpoint } from "../checkpoint/folder.ts";
-import type { CommitRuleOptions } from "../diffusion/commit-rules.ts";
-import { resizeByNeed } from "../image/crops.ts";
-import { linePictures } from "../image/line-pictures.ts";
-import { patchify } from "../image/patches.ts";
-import { type ImageProcessorConfig, parseProcessorConfig } from "../image/processor-config.ts";
-import { resizeBicubic } from "../image/resample.ts";
-import type { RgbImage } from "../image/rgb-image.ts";
+import { openCheckpoint } from "../checkpoint/folder.ts";
+import type { ImageProcessorConfig } from "../image/processor-config.ts";
 import type { ModelConfig } from "../model/config.ts";
 import type { ChosenDevice } from "../runtime/device.ts";
 import type { Runtime } from "../runtime/session.ts";
-import { loadChatTemplate } from "../text/chat-template.ts";
-import { createPromptEncoder, type PromptEncoder } from "../text/prompt-encoder.ts";
-import { type TaskName, tasks } from "../text/prompts.ts";
-import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
-import { Engine, encodeImage } from "./engine.ts";
-import { joinLines, lineQuestions, type Question } from "./lines.ts";
+import { localRecognizer } from "./local-recognizer.ts";
 import type { ChosenPrecision } from "./precision.ts";
-import { parseReadingProfile, type ReadingProfile } from "./reading-profile.ts";
-import { Sequence } from "./sequence.ts";
-import { loadSessions, type ModelSessions, type SessionsOptions } from "./sessions.ts";
-import type { DecodingOptions, RecognitionRequest, RecognitionResult, RecognizeOptions, TokenRecord } from "./types.ts";
-
-const DEFAULT_BLOCK_LENGTH = 32;
-const DEFAULT_BATCH_SIZE = 8;
+import type { ReadingProfile } from "./reading-profile.ts";
+import type { SessionsOptions } from "./sessions.ts";
+import type { RecognitionRequest, RecognitionResult, RecognizeOptions } from "./types.ts";
+import { cachedWeights } from "./weight-cache.ts";
 
 /** What any recogniser tells of itself, wherever it computes. */
 export interface RecognizerIdentity {
@@ -52,198 +38,7 @@ export interface Recognizer<Info extends RecognizerIdentity = RecognizerInfo> ex
   close(): Promise<void>;
 }
 
-class LocalRecognizer implements Recognizer {
-  readonly info: RecognizerInfo;
-  readonly #checkpoint: Checkpoint;
-  readonly #sessions: ModelSessions;
-  readonly #tokenizer: Tokenizer;
-  readonly #prompt: PromptEncoder;
-  readonly #forbidden: readonly number[];
-
-  constructor(checkpoint: Checkpoint, sessions: ModelSessions) {
-    const { config, tokenizerFiles } = checkpoint;
-    this.#checkpoint = checkpoint;
-    this.#sessions = sessions;
-    this.info = {
-      name: checkpoint.dir.split(/[\\/]/).at(-1)!,
-      dir: checkpoint.dir,
-      config,
-      processor: parseProcessorConfig(checkpoint.preprocessor),
-      profile: parseReadingProfile(checkpoint.preprocessor),
-      device: sessions.device,
-      precision: sessions.precision,
-    };
-    this.#tokenizer = loadTokenizer(tokenizerFiles);
-    this.#prompt = createPromptEncoder(this.#tokenizer, loadChatTemplate(tokenizerFiles), config.imageTokenId);
-    this.#forbidden = [config.maskTokenId];
-  }
-
-  async recognize(requests: readonly RecognitionRequest[], options: RecognizeOptions = {}): Promise<RecognitionResult[]> {
-    const { signal, batchSize = DEFAULT_BATCH_SIZE, onEvent } = options;
-    const questions = requests.flatMap((request, i) => this.#questions(request, i));
-    const answers = new Array<RecognitionResult>(questions.length);
-    const open = requests.map((_, i) => questions.filter(({ request }) => request === i).length);
-    const results = new Array<RecognitionResult>(requests.length);
-    const settle = (index: number, answer: RecognitionResult): void => {
-      const { request, line, joint } = questions[index];
-      answers[index] = answer;
-      if (line !== undefined) onEvent?.({ kind: "line", request, line, text: answer.text + joint });
-      if (--open[request] > 0) return;
-      const members = questions.flatMap((question, i) => (question.request === request ? [i] : []));
-      const result = joinLines(
-        members.map((i) => answers[i]),
-        members.map((i) => questions[i].joint),
-        (text) => this.#tokenizer.encode(text)[0],
-      );
-      results[request] = result;
-      onEvent?.({ kind: "result", request, result });
-    };
-    const slots = Math.max(1, Math.min(batchSize, questions.length));
-    // Sequences that share a pass have rows of one block length, so each length is a batch of its own.
-    const groups = groupBy(questions, ({ asked }) => this.#decoder(asked).blockLength);
-    for (const members of groups.values()) {
-      const waiting = [...members];
-      const engine = new Engine(this.info.config, this.#sessions, Math.min(slots, waiting.length));
-      const began = new Map<Sequence, { readonly question: number; readonly at: number; seen: number }>();
-      const report = (sequence: Sequence): void => {
-        const entry = began.get(sequence)!;
-        const previous = sequence.decode?.trace.at(-1) ?? sequence.question?.previous;
-        if (previous && previous.step > entry.seen) {
-          entry.seen = previous.step;
-          const { request, line } = questions[entry.question];
-          onEvent?.({ kind: "step", request, ...(line === undefined ? {} : { line }), record: previous });
-        }
-        if (!sequence.decode) return;
-        engine.remove(sequence);
-        settle(entry.question, this.#result(sequence, performance.now() - entry.at));
-      };
-      while (waiting.length > 0 || engine.active.length > 0) {
-        signal?.throwIfAborted();
-        if (waiting.length > 0 && engine.hasRoom) {
-          const question = waiting.shift()!;
-          const at = performance.now();
-          const sequence = await this.#begin(questions[question].asked);
-          began.set(sequence, { question, at, seen: 0 });
-          await engine.add(sequence);
-          report(sequence);
-        } else {
-          const active = engine.active;
-          await engine.step();
-          for (const sequence of active) report(sequence);
-        }
-      }
-    }
-    return results;
-  }
-
-  async close(): Promise<void> {
-    await this.#sessions[Symbol.asyncDispose]();
-    await this.#checkpoint.close();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
-  #questions(asked: RecognitionRequest, request: number): Question[] {
-    const { linePixels } = this.info.profile;
-    if (linePixels === null || asked.task !== "text" || !asked.image || asked.promptIds) return [{ request, joint: "", asked }];
-    const { patchSize, mergeSize } = this.info.processor;
-    return lineQuestions(request, asked, linePictures(asked.image, linePixels, patchSize * mergeSize));
-  }
-
-  /** A page for layout detection becomes a square, whatever its shape; anything else keeps its own. */
-  #patches(task: TaskName, image: RgbImage) {
-    const { processor, profile } = this.info;
-    if (task !== "layout") return patchify(resizeByNeed(image), processor);
-    const size = profile.layoutSize;
-    return patchify(resizeBicubic(image, size, size), { ...processor, maxPixels: Math.max(processor.maxPixels, size * size) });
-  }
-
-  #decoder({ task, decoding = {} }: RecognitionRequest) {
-    const { generation, config } = this.#checkpoint;
-    const maxTokens = decoding.maxTokens ?? tasks[task].maxAnswerTokens;
-    const chosen = decoding.blockLength ?? generation.blockLength ?? config.blockLength ?? DEFAULT_BLOCK_LENGTH;
-    return {
-      blockLength: chosen === "answer" ? maxTokens : chosen,
-      maskToken: config.maskTokenId,
-      maxTokens,
-      stopTokens: decoding.stopTokens ?? generation.stopTokenIds,
-      stepsPerBlock: decoding.stepsPerBlock,
-      rule: ruleOf(decoding, generation.threshold),
-      stopEarly: !decoding.fillLastBlock,
-    };
-  }
-
-  async #begin(request: RecognitionRequest): Promise<Sequence> {
-    const { config } = this.info;
-    const { decoding = {} } = request;
-    let features: Float32Array | null = null;
-    if (request.image) features = await encodeImage(this.#patches(request.task, request.image), config, this.#sessions);
-    const imageTokens = features ? features.length / config.text.hiddenSize : 0;
-    const ids = request.promptIds ?? this.#prompt(request.task, imageTokens, request.prompt);
-    return new Sequence(
-      { ids, features },
-      {
-        decoder: this.#decoder(request),
-        decoding,
-        vocabularySize: config.text.vocabSize,
-        forbidden: this.#forbidden,
-      },
-    );
-  }
-
-  #result(sequence: Sequence, milliseconds: number): RecognitionResult {
-    const decode = sequence.decode!;
-    const { ids, features } = sequence.prompt;
-    const tokens = Array.from(
-      decode.tokens,
-      (token, i): TokenRecord => ({
-        token,
-        text: this.#tokenizer.decode([token]),
-        confidence: decode.confidences[i],
-        step: decode.stepMap[i],
-      }),
-    );
-    const settled = decode.trace.reduce((sum, { positions }) => sum + positions.length, 0);
-    return {
-      text: this.#tokenizer.decode(decode.tokens, { skipSpecial: false }),
-      tokens,
-      ended: decode.ended,
-      promptTokens: ids.length,
-      imageTokens: features ? features.length / this.info.config.text.hiddenSize : 0,
-      steps: decode.steps,
-      forwards: sequence.forwards,
-      tokensPerForward: sequence.forwards === 0 ? 0 : settled / sequence.forwards,
-      stepsOfBlock: decode.stepsOfBlock,
-      milliseconds,
-      ...(sequence.recording ? { recording: sequence.recording } : {}),
-    };
-  }
-}
-
-/** The checkpoint's threshold serves where the caller names neither threshold nor another strategy. */
-function ruleOf({ rule }: DecodingOptions, threshold: number | undefined): CommitRuleOptions | undefined {
-  const dynamic = (rule?.strategy ?? "low_confidence_dynamic") === "low_confidence_dynamic";
-  return dynamic && threshold !== undefined && rule?.threshold === undefined ? { ...rule, threshold } : rule;
-}
-
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => number): Map<number, number[]> {
-  const groups = new Map<number, number[]>();
-  items.forEach((item, i) => {
-    const key = keyOf(item);
-    groups.set(key, [...(groups.get(key) ?? []), i]);
-  });
-  return groups;
-}
-
 /** Loads a checkpoint folder on a runtime. Errors as `openCheckpoint` and `loadSessions`. */
 export async function loadRecognizer(dir: string, runtime: Runtime, options?: SessionsOptions): Promise<Recognizer> {
-  const checkpoint = await openCheckpoint(dir);
-  try {
-    return new LocalRecognizer(checkpoint, await loadSessions(checkpoint, runtime, options));
-  } catch (error) {
-    await checkpoint.close();
-    throw error;
-  }
+  return localRecognizer(await openCheckpoint(dir), runtime, cachedWeights, options);
 }

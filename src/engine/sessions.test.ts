@@ -14,6 +14,7 @@ import { float32, int64, type Runtime, type Tensors } from "../runtime/session.t
 import { KeyValueCache } from "./key-value-cache.ts";
 import type { PrecisionChoice } from "./precision.ts";
 import { loadSessions, type ModelSessions, type SessionsOptions } from "./sessions.ts";
+import { cachedWeights } from "./weight-cache.ts";
 
 let cacheDir: string;
 beforeAll(async () => {
@@ -23,7 +24,10 @@ afterAll(() => rm(cacheDir, { recursive: true }));
 
 const load = async (options: SessionsOptions, { folder = tinyFolder(), runtime = nodeRuntime as Runtime } = {}) => {
   await using checkpoint = await openCheckpoint(folder);
-  return { config: checkpoint.config, sessions: await loadSessions(checkpoint, runtime, { cacheDir, threads: 1, ...options }) };
+  return {
+    config: checkpoint.config,
+    sessions: await loadSessions(checkpoint, runtime, cachedWeights, { cacheDir, threads: 1, ...options }),
+  };
 };
 
 /** A prompt and a masked block in one pass: the logits of every row. */

@@ -2,7 +2,7 @@
  * A checkpoint made runnable: the two inference programs on the chosen device, after the rewrite passes of the chosen precision. Their
  * weights are referred to, in the checkpoint's files or in the cache of packed ones, never copied into a model.
  */
-import type { Checkpoint } from "../checkpoint/folder.ts";
+import type { Checkpoint } from "../checkpoint/checkpoint.ts";
 import { MineruError } from "../error.ts";
 import { lower, type ParameterBinding } from "../graph/lowering.ts";
 import { quantise } from "../graph/passes/quantise.ts";
@@ -12,6 +12,7 @@ import { parameterShapes } from "../model/parameters.ts";
 import { decodeProgram, encodeImageProgram } from "../model/programs.ts";
 import { type ChosenDevice, chooseDevice, type DeviceChoice } from "../runtime/device.ts";
 import type { Device, Runtime, Session, SessionOptions } from "../runtime/session.ts";
+import { type PackWeights, tensorGroups } from "./packed-tensors.ts";
 import { type ChosenPrecision, choosePrecision, type PrecisionChoice } from "./precision.ts";
 
 export interface ModelSessions extends AsyncDisposable {
@@ -59,25 +60,30 @@ async function loaderFor(
   programs: readonly Program[],
   { linear }: ChosenPrecision,
   load: (program: Program, bind: (parameter: Value<"parameter">) => ParameterBinding, location: SessionOptions) => Promise<Session>,
+  packWeights: PackWeights,
   options: SessionsOptions,
 ): Promise<Loader> {
   if (linear === null) {
     const bind = bindToFiles(checkpoint);
     const kept = (program: Program) => keepTablesAsStored(program, (name) => storedType(checkpoint, name));
-    return (program) => load(kept(program), bind, { weightsFolder: checkpoint.dir });
+    return (program) => load(kept(program), bind, checkpoint.weights);
   }
   const quantised = new Map(programs.map((program) => [program, quantise(program, linear)]));
-  // Browsers load this file too, and have no files to pack weights into.
-  const [{ tensorGroups }, { cachedWeights }] = await Promise.all([import("./packed-tensors.ts"), import("./weight-cache.ts")]);
-  const { bind, location } = await cachedWeights(checkpoint, tensorGroups(checkpoint, [...quantised.values()]), options);
+  const { bind, location } = await packWeights(checkpoint, tensorGroups(checkpoint, [...quantised.values()]), options);
   return (program) => load(quantised.get(program)!.program, bind, location);
 }
 
 /**
+ * Loads both programs; `packWeights` keeps the weights of precisions other than the checkpoint's.
  * @throws MineruError `checkpoint-invalid` if tensors are missing, surplus or misshapen; `runtime-unavailable` if it cannot be loaded or
  * the device asked for cannot be used. RangeError for a precision that the device cannot compute in.
  */
-export async function loadSessions(checkpoint: Checkpoint, runtime: Runtime, options: SessionsOptions = {}): Promise<ModelSessions> {
+export async function loadSessions(
+  checkpoint: Checkpoint,
+  runtime: Runtime,
+  packWeights: PackWeights,
+  options: SessionsOptions = {},
+): Promise<ModelSessions> {
   const shapes = parameterShapes(checkpoint.config);
   checkpoint.verifyTensors(shapes);
   const { device: wanted = "cpu", precision: wantedPrecision = "auto", threads, quietThreads, onWarning } = options;
@@ -92,6 +98,7 @@ export async function loadSessions(checkpoint: Checkpoint, runtime: Runtime, opt
       programs,
       precision,
       (program, bind, location) => runtime.load(lower(program, bind), { threads, quietThreads, device, ...location }),
+      packWeights,
       options,
     );
     const encodeImage = await load(programs[0]);

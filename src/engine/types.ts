@@ -63,6 +63,8 @@ export interface RecognitionResult {
   readonly milliseconds: number;
   /** Absent where `lines` is there: each line has its own. */
   readonly recording?: Recording;
+  /** Texts of the tokens that `recording` mentions, by token. */
+  readonly tokenTexts?: Readonly<Record<number, string>>;
   /** The answers of the printed lines, in order, where weights read a line at a time and the picture had several. */
   readonly lines?: readonly RecognitionResult[];
 }
@@ -74,6 +76,8 @@ export interface StepEvent {
   /** Which printed line of the request, from 0, where it is read line by line. */
   readonly line?: number;
   readonly record: StepRecord;
+  /** Texts of the tokens it committed. */
+  readonly texts: readonly string[];
 }
 
 /** One of several printed lines of a request is read; lines may end in any order. */

@@ -7,12 +7,14 @@ import { createHash } from "node:crypto";
 import { mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
-import type { Checkpoint } from "../checkpoint/folder.ts";
+import type { Checkpoint } from "../checkpoint/checkpoint.ts";
 import { writeAtomically } from "../checkpoint/safetensors-file.ts";
 import { MineruError } from "../error.ts";
 import type { ParameterBinding } from "../graph/lowering.ts";
 import type { Value } from "../graph/value.ts";
-import type { PackedTensor, TensorGroup } from "./packed-tensors.ts";
+import { type PackedTensor, type PackedWeights, packInMemory, type TensorGroup } from "./packed-tensors.ts";
+
+export type { PackedWeights } from "./packed-tensors.ts";
 
 /** Part of every fingerprint: to be raised when packing or layout change. */
 const FORMAT = "mineru-diffusion packed weights 1";
@@ -24,12 +26,6 @@ const SAMPLES = 32;
 const SAMPLE_BYTES = 4096;
 /** A part older than this belongs to no process that still writes it. */
 const ABANDONED_MS = 24 * 3600 * 1000;
-
-export interface PackedWeights {
-  readonly bind: (parameter: Value<"parameter">) => ParameterBinding;
-  /** What `SessionOptions` needs to find them. */
-  readonly location: { readonly weightsFolder: string } | { readonly weightsInMemory: ReadonlyMap<string, Uint8Array> };
-}
 
 export interface WeightCacheOptions {
   /** Folder of caches; `defaultCacheDir()` if absent. */
@@ -129,23 +125,6 @@ async function write(path: string, header: Uint8Array, groups: readonly TensorGr
   });
 }
 
-async function inMemory(groups: readonly TensorGroup[]): Promise<PackedWeights> {
-  const weightsInMemory = new Map<string, Uint8Array>();
-  const tensors = new Map<string, PackedTensor>();
-  for (const group of groups) {
-    const made = await group.make();
-    group.tensors.forEach((tensor, i) => {
-      weightsInMemory.set(tensor.name, made[i]);
-      tensors.set(tensor.name, tensor);
-    });
-  }
-  const bind = ({ attributes: { name } }: Value<"parameter">): ParameterBinding => {
-    const { dtype, byteLength } = tensors.get(name)!;
-    return { kind: "external", weight: { location: name, offset: 0, byteLength, dtype } };
-  };
-  return { bind, location: { weightsInMemory } };
-}
-
 /**
  * The packed weights of a checkpoint, from the cache or made now.
  * @throws MineruError `file-unreadable`, `checkpoint-invalid` if the checkpoint's files cannot be read.
@@ -171,7 +150,7 @@ export async function cachedWeights(
     } catch (error) {
       if (!(error instanceof MineruError) || error.code !== "output-unwritable") throw error;
       onWarning?.(`packed weights are kept in memory and made again at every start: ${error.message}`);
-      return inMemory(groups);
+      return packInMemory(checkpoint, groups);
     }
   }
   const places = new Map(placed.map((tensor) => [tensor.name, tensor]));

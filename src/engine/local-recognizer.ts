@@ -1,0 +1,241 @@
+/**
+ * The recogniser that computes here: requests become questions, questions are decoded several at a time, each region at its own step;
+ * results come in the order of the requests, events as they happen. Where the checkpoint lies and what runtime computes is not known here.
+ */
+import type { Checkpoint } from "../checkpoint/checkpoint.ts";
+import type { CommitRuleOptions } from "../diffusion/commit-rules.ts";
+import type { Recording } from "../diffusion/replay.ts";
+import { resizeByNeed } from "../image/crops.ts";
+import { linePictures } from "../image/line-pictures.ts";
+import { patchify } from "../image/patches.ts";
+import { parseProcessorConfig } from "../image/processor-config.ts";
+import { resizeBicubic } from "../image/resample.ts";
+import type { RgbImage } from "../image/rgb-image.ts";
+import type { Runtime } from "../runtime/session.ts";
+import { loadChatTemplate } from "../text/chat-template.ts";
+import { createPromptEncoder, type PromptEncoder } from "../text/prompt-encoder.ts";
+import { type TaskName, tasks } from "../text/prompts.ts";
+import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
+import { Engine, encodeImage } from "./engine.ts";
+import { joinLines, lineQuestions, type Question } from "./lines.ts";
+import type { PackWeights } from "./packed-tensors.ts";
+import { parseReadingProfile } from "./reading-profile.ts";
+import type { Recognizer, RecognizerInfo } from "./recognizer.ts";
+import { Sequence } from "./sequence.ts";
+import { loadSessions, type ModelSessions, type SessionsOptions } from "./sessions.ts";
+import type { DecodingOptions, RecognitionRequest, RecognitionResult, RecognizeOptions, TokenRecord } from "./types.ts";
+
+const DEFAULT_BLOCK_LENGTH = 32;
+const DEFAULT_BATCH_SIZE = 8;
+
+class LocalRecognizer implements Recognizer {
+  readonly info: RecognizerInfo;
+  readonly #checkpoint: Checkpoint;
+  readonly #sessions: ModelSessions;
+  readonly #tokenizer: Tokenizer;
+  readonly #prompt: PromptEncoder;
+  readonly #forbidden: readonly number[];
+
+  constructor(checkpoint: Checkpoint, sessions: ModelSessions) {
+    const { config, tokenizerFiles } = checkpoint;
+    this.#checkpoint = checkpoint;
+    this.#sessions = sessions;
+    this.info = {
+      name: checkpoint.dir.split(/[\\/]/).at(-1)!,
+      dir: checkpoint.dir,
+      config,
+      processor: parseProcessorConfig(checkpoint.preprocessor),
+      profile: parseReadingProfile(checkpoint.preprocessor),
+      device: sessions.device,
+      precision: sessions.precision,
+    };
+    this.#tokenizer = loadTokenizer(tokenizerFiles);
+    this.#prompt = createPromptEncoder(this.#tokenizer, loadChatTemplate(tokenizerFiles), config.imageTokenId);
+    this.#forbidden = [config.maskTokenId];
+  }
+
+  async recognize(requests: readonly RecognitionRequest[], options: RecognizeOptions = {}): Promise<RecognitionResult[]> {
+    const { signal, batchSize = DEFAULT_BATCH_SIZE, onEvent } = options;
+    const questions = requests.flatMap((request, i) => this.#questions(request, i));
+    const answers = new Array<RecognitionResult>(questions.length);
+    const open = requests.map((_, i) => questions.filter(({ request }) => request === i).length);
+    const results = new Array<RecognitionResult>(requests.length);
+    const settle = (index: number, answer: RecognitionResult): void => {
+      const { request, line, joint } = questions[index];
+      answers[index] = answer;
+      if (line !== undefined) onEvent?.({ kind: "line", request, line, text: answer.text + joint });
+      if (--open[request] > 0) return;
+      const members = questions.flatMap((question, i) => (question.request === request ? [i] : []));
+      const result = joinLines(
+        members.map((i) => answers[i]),
+        members.map((i) => questions[i].joint),
+        (text) => this.#tokenizer.encode(text)[0],
+      );
+      results[request] = result;
+      onEvent?.({ kind: "result", request, result });
+    };
+    const slots = Math.max(1, Math.min(batchSize, questions.length));
+    // Sequences that share a pass have rows of one block length, so each length is a batch of its own.
+    const groups = groupBy(questions, ({ asked }) => this.#decoder(asked).blockLength);
+    for (const members of groups.values()) {
+      const waiting = [...members];
+      const engine = new Engine(this.info.config, this.#sessions, Math.min(slots, waiting.length));
+      const began = new Map<Sequence, { readonly question: number; readonly at: number; seen: number }>();
+      const report = (sequence: Sequence): void => {
+        const entry = began.get(sequence)!;
+        const previous = sequence.decode?.trace.at(-1) ?? sequence.question?.previous;
+        if (previous && previous.step > entry.seen) {
+          entry.seen = previous.step;
+          const { request, line } = questions[entry.question];
+          const texts = Array.from(previous.tokens, (token) => this.#tokenizer.decode([token]));
+          onEvent?.({ kind: "step", request, ...(line === undefined ? {} : { line }), record: previous, texts });
+        }
+        if (!sequence.decode) return;
+        engine.remove(sequence);
+        settle(entry.question, this.#result(sequence, performance.now() - entry.at));
+      };
+      while (waiting.length > 0 || engine.active.length > 0) {
+        signal?.throwIfAborted();
+        if (waiting.length > 0 && engine.hasRoom) {
+          const question = waiting.shift()!;
+          const at = performance.now();
+          const sequence = await this.#begin(questions[question].asked);
+          began.set(sequence, { question, at, seen: 0 });
+          await engine.add(sequence);
+          report(sequence);
+        } else {
+          const active = engine.active;
+          await engine.step();
+          for (const sequence of active) report(sequence);
+        }
+      }
+    }
+    return results;
+  }
+
+  async close(): Promise<void> {
+    await this.#sessions[Symbol.asyncDispose]();
+    await this.#checkpoint.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #questions(asked: RecognitionRequest, request: number): Question[] {
+    const { linePixels } = this.info.profile;
+    if (linePixels === null || asked.task !== "text" || !asked.image || asked.promptIds) return [{ request, joint: "", asked }];
+    const { patchSize, mergeSize } = this.info.processor;
+    return lineQuestions(request, asked, linePictures(asked.image, linePixels, patchSize * mergeSize));
+  }
+
+  /** A page for layout detection becomes a square, whatever its shape; anything else keeps its own. */
+  #patches(task: TaskName, image: RgbImage) {
+    const { processor, profile } = this.info;
+    if (task !== "layout") return patchify(resizeByNeed(image), processor);
+    const size = profile.layoutSize;
+    return patchify(resizeBicubic(image, size, size), { ...processor, maxPixels: Math.max(processor.maxPixels, size * size) });
+  }
+
+  #decoder({ task, decoding = {} }: RecognitionRequest) {
+    const { generation, config } = this.#checkpoint;
+    const maxTokens = decoding.maxTokens ?? tasks[task].maxAnswerTokens;
+    const chosen = decoding.blockLength ?? generation.blockLength ?? config.blockLength ?? DEFAULT_BLOCK_LENGTH;
+    return {
+      blockLength: chosen === "answer" ? maxTokens : chosen,
+      maskToken: config.maskTokenId,
+      maxTokens,
+      stopTokens: decoding.stopTokens ?? generation.stopTokenIds,
+      stepsPerBlock: decoding.stepsPerBlock,
+      rule: ruleOf(decoding, generation.threshold),
+      stopEarly: !decoding.fillLastBlock,
+    };
+  }
+
+  async #begin(request: RecognitionRequest): Promise<Sequence> {
+    const { config } = this.info;
+    const { decoding = {} } = request;
+    let features: Float32Array | null = null;
+    if (request.image) features = await encodeImage(this.#patches(request.task, request.image), config, this.#sessions);
+    const imageTokens = features ? features.length / config.text.hiddenSize : 0;
+    const ids = request.promptIds ?? this.#prompt(request.task, imageTokens, request.prompt);
+    return new Sequence(
+      { ids, features },
+      {
+        decoder: this.#decoder(request),
+        decoding,
+        vocabularySize: config.text.vocabSize,
+        forbidden: this.#forbidden,
+      },
+    );
+  }
+
+  /** Texts of the tokens that a recording mentions. */
+  #textsOf({ answers }: Recording): Record<number, string> {
+    const texts: Record<number, string> = {};
+    for (const answer of answers) {
+      if ("stop" in answer) continue;
+      const candidates = answer.candidates?.flat().map(({ token }) => token) ?? [];
+      for (const token of [...answer.tokens, ...candidates]) texts[token] ??= this.#tokenizer.decode([token]);
+    }
+    return texts;
+  }
+
+  #result(sequence: Sequence, milliseconds: number): RecognitionResult {
+    const decode = sequence.decode!;
+    const { ids, features } = sequence.prompt;
+    const tokens = Array.from(
+      decode.tokens,
+      (token, i): TokenRecord => ({
+        token,
+        text: this.#tokenizer.decode([token]),
+        confidence: decode.confidences[i],
+        step: decode.stepMap[i],
+      }),
+    );
+    const settled = decode.trace.reduce((sum, { positions }) => sum + positions.length, 0);
+    return {
+      text: this.#tokenizer.decode(decode.tokens, { skipSpecial: false }),
+      tokens,
+      ended: decode.ended,
+      promptTokens: ids.length,
+      imageTokens: features ? features.length / this.info.config.text.hiddenSize : 0,
+      steps: decode.steps,
+      forwards: sequence.forwards,
+      tokensPerForward: sequence.forwards === 0 ? 0 : settled / sequence.forwards,
+      stepsOfBlock: decode.stepsOfBlock,
+      milliseconds,
+      ...(sequence.recording ? { recording: sequence.recording, tokenTexts: this.#textsOf(sequence.recording) } : {}),
+    };
+  }
+}
+
+/** The checkpoint's threshold serves where the caller names neither threshold nor another strategy. */
+function ruleOf({ rule }: DecodingOptions, threshold: number | undefined): CommitRuleOptions | undefined {
+  const dynamic = (rule?.strategy ?? "low_confidence_dynamic") === "low_confidence_dynamic";
+  return dynamic && threshold !== undefined && rule?.threshold === undefined ? { ...rule, threshold } : rule;
+}
+
+function groupBy<T>(items: readonly T[], keyOf: (item: T) => number): Map<number, number[]> {
+  const groups = new Map<number, number[]>();
+  items.forEach((item, i) => {
+    const key = keyOf(item);
+    groups.set(key, [...(groups.get(key) ?? []), i]);
+  });
+  return groups;
+}
+
+/** A recogniser of an open checkpoint, which it closes with itself, or here if loading fails. Errors as `loadSessions`. */
+export async function localRecognizer(
+  checkpoint: Checkpoint,
+  runtime: Runtime,
+  packWeights: PackWeights,
+  options?: SessionsOptions,
+): Promise<Recognizer> {
+  try {
+    return new LocalRecognizer(checkpoint, await loadSessions(checkpoint, runtime, packWeights, options));
+  } catch (error) {
+    await checkpoint.close();
+    throw error;
+  }
+}
