@@ -7,6 +7,7 @@
  */
 import { embeddedCheckpoint } from "./checkpoint/embedded.ts";
 import { openCheckpoint } from "./checkpoint/folder.ts";
+import { jointRecognizer } from "./document/joint-recognizer.ts";
 import { type DocumentInput, type DocumentPage, type ParseOptions, parseDocument } from "./document/parser.ts";
 import { type OpenaiRecognizerOptions, openaiRecognizer } from "./engine/openai-recognizer.ts";
 import { loadRecognizer, type Recognizer, type RecognizerIdentity } from "./engine/recognizer.ts";
@@ -27,9 +28,17 @@ export { readDocumentFile } from "./document/document-file.ts";
 export { parseFormula } from "./document/formula.ts";
 export { parseLayout, writeLayout } from "./document/layout-text.ts";
 export { parseOtsl } from "./document/otsl.ts";
-export { type DocumentJson, documentToJson, type PageJson, pageToJson } from "./document/outputs/document-json.ts";
+export {
+  type DocumentJson,
+  documentFromJson,
+  documentToJson,
+  type PageJson,
+  pageFromJson,
+  pageToJson,
+} from "./document/outputs/document-json.ts";
 export { documentHtml, type HtmlOptions } from "./document/outputs/html.ts";
 export { drawLayout } from "./document/outputs/layout-overlay.ts";
+export { LayoutPdf } from "./document/outputs/layout-pdf.ts";
 export { documentToMiddleJson } from "./document/outputs/middle-json.ts";
 export { readNdjson, writeNdjson } from "./document/outputs/ndjson.ts";
 export type { PageEvent, PageParse, PageParseOptions } from "./document/parse.ts";
@@ -82,6 +91,11 @@ export function parserOf(recognizer: Recognizer<RecognizerIdentity>): Parser {
     close: () => recognizer.close(),
     [Symbol.asyncDispose]: () => recognizer.close(),
   };
+}
+
+/** `parser`, for callers that parse several documents or pages at once: what they ask at the same time is decoded in one batch. */
+export function jointParser({ recognizer }: Parser): Parser {
+  return parserOf(jointRecognizer(recognizer));
 }
 
 /**

@@ -19,7 +19,8 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   synth: ["document", "image"],
   train: ["diffusion", "graph", "model", "checkpoint", "text", "image", "runtime", "engine", "document", "metrics", "synth"],
   eval: ["document", "engine", "synth", "metrics", "image", "text", "diffusion"],
-  cli: ["index.ts", "server"],
+  queue: ["index.ts"],
+  cli: ["index.ts", "server", "queue"],
   server: ["index.ts"],
   web: ["index.ts"],
 };
