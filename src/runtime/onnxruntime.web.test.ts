@@ -1,0 +1,4 @@
+import { describeRuntime } from "../../test/runtime-conformance.ts";
+import { webRuntime } from "./onnxruntime.web.ts";
+
+describeRuntime("ONNX Runtime in WebAssembly", webRuntime());
