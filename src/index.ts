@@ -7,12 +7,11 @@
  */
 import { embeddedCheckpoint } from "./checkpoint/embedded.ts";
 import { openCheckpoint } from "./checkpoint/folder.ts";
+import { type Parser, parserOf } from "./document/document-parser.ts";
 import { jointRecognizer } from "./document/joint-recognizer.ts";
-import { type DocumentInput, type DocumentPage, type ParseOptions, parseDocument } from "./document/parser.ts";
 import { type OpenaiRecognizerOptions, openaiRecognizer } from "./engine/openai-recognizer.ts";
-import { loadRecognizer, type Recognizer, type RecognizerIdentity } from "./engine/recognizer.ts";
+import { loadRecognizer } from "./engine/recognizer.ts";
 import type { SessionsOptions } from "./engine/sessions.ts";
-import type { RecognitionRequest, RecognitionResult, RecognizeOptions } from "./engine/types.ts";
 import { loadWorkerRecognizer } from "./engine/worker-recognizer.ts";
 import { nodeRuntime } from "./runtime/onnxruntime.node.ts";
 import { loadTokenizer } from "./text/tokenizer.ts";
@@ -25,6 +24,7 @@ export { type ContentListEntry, type ContentListOptions, writeContentList } from
 export { type MarkdownOptions, writeMarkdown } from "./document/assembly/markdown.ts";
 export { type AssemblyOptions, assemble } from "./document/assembly.ts";
 export { readDocumentFile } from "./document/document-file.ts";
+export { type Parser, parserOf } from "./document/document-parser.ts";
 export { parseFormula } from "./document/formula.ts";
 export { parseLayout, writeLayout } from "./document/layout-text.ts";
 export { parseOtsl } from "./document/otsl.ts";
@@ -65,32 +65,11 @@ export interface LoadOptions extends SessionsOptions {
   readonly server?: OpenaiRecognizerOptions;
 }
 
-/** A loaded model and what can be done with it. Holds memory until closed. */
-export interface Parser extends AsyncDisposable {
-  readonly recognizer: Recognizer<RecognizerIdentity>;
-  /** Pages of a document, as they are read. */
-  parse(input: DocumentInput, options?: ParseOptions): AsyncGenerator<DocumentPage, void, undefined>;
-  /** Single regions: crops in, texts out. */
-  recognize(requests: readonly RecognitionRequest[], options?: RecognizeOptions): Promise<RecognitionResult[]>;
-  close(): Promise<void>;
-}
-
 /** @throws MineruError `checkpoint-missing`, `checkpoint-invalid`, `runtime-unavailable`; with `server` as `openaiRecognizer` */
 export async function load(options: LoadOptions = {}): Promise<Parser> {
   const { model = embeddedCheckpoint(), thread = "worker", server, ...sessions } = options;
   if (server) return parserOf(await openaiRecognizer(server));
   return parserOf(await (thread === "worker" ? loadWorkerRecognizer(model, sessions) : loadRecognizer(model, nodeRuntime, sessions)));
-}
-
-/** A parser that asks `recognizer`, whatever it is, and closes it when it is closed. */
-export function parserOf(recognizer: Recognizer<RecognizerIdentity>): Parser {
-  return {
-    recognizer,
-    parse: (input, parseOptions) => parseDocument(input, recognizer, parseOptions),
-    recognize: (requests, recognizeOptions) => recognizer.recognize(requests, recognizeOptions),
-    close: () => recognizer.close(),
-    [Symbol.asyncDispose]: () => recognizer.close(),
-  };
 }
 
 /** `parser`, for callers that parse several documents or pages at once: what they ask at the same time is decoded in one batch. */
