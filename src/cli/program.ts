@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { taskNames } from "../index.ts";
 import { blockLengthChoice, numberBetween, oneOf, pageRanges, strategyChoice } from "./arguments.ts";
+import { addEvalCommand } from "./eval-command.ts";
 import { parseCommand } from "./parse-command.ts";
 import { recognizeCommand } from "./recognize-command.ts";
 import { version } from "./version.ts";
@@ -109,6 +110,10 @@ export function createProgram(signal: AbortSignal): { parseAsync(argv: readonly 
   ).action(async (flags) => {
     const { mcpCommand } = await import("./mcp-command.ts");
     exitCode = await mcpCommand(flags, signal);
+  });
+
+  addEvalCommand(program, withDecoding, signal, (code) => {
+    exitCode = code;
   });
 
   return {

@@ -18,6 +18,8 @@ import { planRegions, type RegionPlan, type RegionPolicy } from "./regions.ts";
 import type { LayoutRegion, ParsedPage, ParsedRegion, Provenance, RecognitionTask, RegionContent, TokenReading, Warning } from "./types.ts";
 
 export interface PageParseOptions extends RegionPolicy {
+  /** The page's regions where they are known beforehand; the layout is then not asked for. */
+  readonly layout?: readonly LayoutRegion[];
   readonly decoding?: DecodingOptions;
   /** Decoding of single tasks, over `decoding`. */
   readonly taskDecoding?: Readonly<Partial<Record<RecognitionTask | "layout", DecodingOptions>>>;
@@ -68,6 +70,7 @@ interface FoundLayout {
 }
 
 async function findRegions(image: RgbImage, recognizer: Recognizer<RecognizerIdentity>, options: PageParseOptions): Promise<FoundLayout> {
+  if (options.layout) return { regions: options.layout, warnings: [], result: null, attempts: 0 };
   if (!recognizer.info.profile.detectsLayout) return { regions: inkLayout(image), warnings: [], result: null, attempts: 0 };
   const ask = async (attempt: LayoutAttempt) => {
     const border = borderOf(image);

@@ -23,7 +23,7 @@ export interface ParseProgress {
   readonly regions?: number;
 }
 
-export interface ParseOptions extends Omit<PageParseOptions, "onEvent">, Pick<SourceOptions, "password" | "dpi"> {
+export interface ParseOptions extends Omit<PageParseOptions, "onEvent" | "layout">, Pick<SourceOptions, "password" | "dpi"> {
   /** Pages to parse, from 0; all if absent. */
   readonly pages?: readonly number[];
   /** A page that cannot be rendered or read is kept, empty and with a warning (default), or its error is thrown. */

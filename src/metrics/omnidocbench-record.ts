@@ -12,6 +12,8 @@ export interface OmniDocBlock {
   readonly order?: number | null;
   readonly anno_id: number | string;
   readonly ignore?: boolean;
+  /** Corners in pixels of the image: upper left, upper right, lower right, lower left, each x then y. */
+  readonly poly?: readonly number[];
   readonly text?: string;
   readonly latex?: string;
   readonly html?: string;
@@ -21,7 +23,12 @@ export interface OmniDocBlock {
 /** One page of `OmniDocBench.json`. */
 export interface OmniDocPage {
   readonly layout_dets: readonly OmniDocBlock[];
-  readonly page_info: { readonly image_path: string; readonly page_attribute?: Readonly<Record<string, unknown>> };
+  readonly page_info: {
+    readonly image_path: string;
+    readonly width?: number;
+    readonly height?: number;
+    readonly page_attribute?: Readonly<Record<string, unknown>>;
+  };
   readonly extra?: {
     readonly relation?: readonly {
       readonly source_anno_id: number | string;
