@@ -72,9 +72,9 @@ export class Engine {
   readonly #config: ModelConfig;
   readonly #sessions: ModelSessions;
   readonly #cache: KeyValueCache;
-  readonly #slots: (Sequence | null)[];
+  #slots: (Sequence | null)[];
   /** Per slot: whether the block before the open question is in the cache. */
-  readonly #stored: boolean[];
+  #stored: boolean[];
   readonly #presentNames: readonly string[];
 
   constructor(config: ModelConfig, sessions: ModelSessions, slots: number) {
@@ -90,8 +90,23 @@ export class Engine {
     return this.#slots.filter((sequence) => sequence !== null);
   }
 
+  /** Sequences that can be active at once. Idle places cost as much as busy ones. */
+  get places(): number {
+    return this.#slots.length;
+  }
+
   get hasRoom(): boolean {
     return this.#slots.includes(null);
+  }
+
+  /** Makes room, or gives it up; active sequences stay, at other places. */
+  resize(places: number): void {
+    const kept = this.#slots.map((_, slot) => slot).filter((slot) => this.#slots[slot] !== null);
+    if (places < kept.length) throw new Error(`internal: ${kept.length} active sequences do not fit into ${places} places`);
+    const from = Array.from({ length: places }, (_, i) => kept[i] ?? null);
+    this.#slots = from.map((slot) => (slot === null ? null : this.#slots[slot]));
+    this.#stored = from.map((slot) => (slot === null ? true : this.#stored[slot]));
+    this.#cache.rearrange(from);
   }
 
   /** Prefills a sequence into a free slot and answers its first question. */

@@ -10,17 +10,24 @@ import { float32, type Tensors } from "../runtime/session.ts";
 const GROWTH = 128;
 
 export class KeyValueCache {
-  readonly slots: number;
-  readonly lengths: Int32Array;
   readonly #config: TextConfig;
+  #lengths: Int32Array;
   #capacity = 0;
   #slabs: Map<string, Float32Array>;
 
   constructor(config: TextConfig, slots: number) {
     this.#config = config;
-    this.slots = slots;
-    this.lengths = new Int32Array(slots);
+    this.#lengths = new Int32Array(slots);
     this.#slabs = new Map(this.#names().map((name) => [name, new Float32Array(0)]));
+  }
+
+  get slots(): number {
+    return this.#lengths.length;
+  }
+
+  /** Settled positions of each slot. */
+  get lengths(): Int32Array {
+    return this.#lengths;
   }
 
   get capacity(): number {
@@ -74,6 +81,19 @@ export class KeyValueCache {
       }
     }
     this.lengths[slot] += count;
+  }
+
+  /** Other slots: the i-th is what `from[i]` was, or free. */
+  rearrange(from: readonly (number | null)[]): void {
+    const width = this.#config.kvHeads * this.#capacity * this.#config.headDim;
+    for (const [name, slab] of this.#slabs) {
+      const next = new Float32Array(from.length * width);
+      from.forEach((slot, i) => {
+        if (slot !== null) next.set(slab.subarray(slot * width, (slot + 1) * width), i * width);
+      });
+      this.#slabs.set(name, next);
+    }
+    this.#lengths = Int32Array.from(from, (slot) => (slot === null ? 0 : this.#lengths[slot]));
   }
 
   #reserve(columns: number): void {

@@ -1,6 +1,6 @@
 /**
  * The recogniser that computes here: requests become questions, questions are decoded several at a time, each region at its own step;
- * results come in the order of the requests, events as they happen. Where the checkpoint lies and what runtime computes is not known here.
+ * results come in the order of the requests, events as they happen. Calls at the same time share forward passes. Where the checkpoint lies and what runtime computes is not known here.
  */
 import type { Checkpoint } from "../checkpoint/checkpoint.ts";
 import type { CommitRuleOptions } from "../diffusion/commit-rules.ts";
@@ -16,13 +16,14 @@ import { loadChatTemplate } from "../text/chat-template.ts";
 import { createPromptEncoder, type PromptEncoder } from "../text/prompt-encoder.ts";
 import { type TaskName, tasks } from "../text/prompts.ts";
 import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
-import { Engine, encodeImage } from "./engine.ts";
+import { encodeImage } from "./engine.ts";
 import { joinLines, lineQuestions, type Question } from "./lines.ts";
 import type { PackWeights } from "./packed-tensors.ts";
 import { parseReadingProfile } from "./reading-profile.ts";
 import type { Recognizer, RecognizerInfo } from "./recognizer.ts";
 import { Sequence } from "./sequence.ts";
 import { loadSessions, type ModelSessions, type SessionsOptions } from "./sessions.ts";
+import { SharedBatch } from "./shared-batch.ts";
 import type { DecodingOptions, RecognitionRequest, RecognitionResult, RecognizeOptions, TokenRecord } from "./types.ts";
 
 const DEFAULT_BLOCK_LENGTH = 32;
@@ -35,6 +36,7 @@ class LocalRecognizer implements Recognizer {
   readonly #tokenizer: Tokenizer;
   readonly #prompt: PromptEncoder;
   readonly #forbidden: readonly number[];
+  readonly #batches = new Map<number, SharedBatch>();
 
   constructor(checkpoint: Checkpoint, sessions: ModelSessions) {
     const { config, tokenizerFiles } = checkpoint;
@@ -74,41 +76,29 @@ class LocalRecognizer implements Recognizer {
       results[request] = result;
       onEvent?.({ kind: "result", request, result });
     };
-    const slots = Math.max(1, Math.min(batchSize, questions.length));
     // Sequences that share a pass have rows of one block length, so each length is a batch of its own.
     const groups = groupBy(questions, ({ asked }) => this.#decoder(asked).blockLength);
-    for (const members of groups.values()) {
-      const waiting = [...members];
-      const engine = new Engine(this.info.config, this.#sessions, Math.min(slots, waiting.length));
-      const began = new Map<Sequence, { readonly question: number; readonly at: number; seen: number }>();
-      const report = (sequence: Sequence): void => {
-        const entry = began.get(sequence)!;
-        const previous = sequence.decode?.trace.at(-1) ?? sequence.question?.previous;
-        if (previous && previous.step > entry.seen) {
-          entry.seen = previous.step;
-          const { request, line } = questions[entry.question];
-          const texts = Array.from(previous.tokens, (token) => this.#tokenizer.decode([token]));
-          onEvent?.({ kind: "step", request, ...(line === undefined ? {} : { line }), record: previous, texts });
-        }
-        if (!sequence.decode) return;
-        engine.remove(sequence);
-        settle(entry.question, this.#result(sequence, performance.now() - entry.at));
-      };
-      while (waiting.length > 0 || engine.active.length > 0) {
-        signal?.throwIfAborted();
-        if (waiting.length > 0 && engine.hasRoom) {
-          const question = waiting.shift()!;
-          const at = performance.now();
-          const sequence = await this.#begin(questions[question].asked);
-          began.set(sequence, { question, at, seen: 0 });
-          await engine.add(sequence);
-          report(sequence);
-        } else {
-          const active = engine.active;
-          await engine.step();
-          for (const sequence of active) report(sequence);
-        }
-      }
+    for (const [blockLength, members] of groups) {
+      const entries = members.map((question) => ({ question, at: 0, seen: 0 }));
+      await this.#batch(blockLength).run({
+        atOnce: Math.max(1, batchSize),
+        signal,
+        questions: entries.map((entry) => () => {
+          entry.at = performance.now();
+          return this.#begin(questions[entry.question].asked);
+        }),
+        report: (index, sequence) => {
+          const entry = entries[index];
+          const previous = sequence.decode?.trace.at(-1) ?? sequence.question?.previous;
+          if (previous && previous.step > entry.seen) {
+            entry.seen = previous.step;
+            const { request, line } = questions[entry.question];
+            const texts = Array.from(previous.tokens, (token) => this.#tokenizer.decode([token]));
+            onEvent?.({ kind: "step", request, ...(line === undefined ? {} : { line }), record: previous, texts });
+          }
+          if (sequence.decode) settle(entry.question, this.#result(sequence, performance.now() - entry.at));
+        },
+      });
     }
     return results;
   }
@@ -120,6 +110,13 @@ class LocalRecognizer implements Recognizer {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Calls at the same time share passes. */
+  #batch(blockLength: number): SharedBatch {
+    const batch = this.#batches.get(blockLength) ?? new SharedBatch(this.info.config, this.#sessions);
+    this.#batches.set(blockLength, batch);
+    return batch;
   }
 
   #questions(asked: RecognitionRequest, request: number): Question[] {

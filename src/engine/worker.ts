@@ -1,16 +1,12 @@
 /**
- * The thread in which a recogniser lives when its caller must stay free: ONNX Runtime computes on the thread that asks. Calls take turns
- * step by step, so a short one is not kept waiting by a long one before it; those beyond the first few wait in the order they came, which
- * bounds the caches held at once. Between steps messages are read, and so calls can be aborted.
+ * The thread in which a recogniser lives when its caller must stay free: ONNX Runtime computes on the thread that asks. Calls are handed on
+ * as they come; the recogniser lets them share its passes. Between steps messages are read, and so calls can be aborted.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { nodeRuntime } from "../runtime/onnxruntime.node.ts";
 import { loadRecognizer, type Recognizer } from "./recognizer.ts";
 import type { RecognitionEvent } from "./types.ts";
 import { type FromWorker, packError, type ToWorker, type WorkerStart } from "./worker-messages.ts";
-
-/** Calls that take turns. */
-const CALLS_AT_ONCE = 4;
 
 const port = parentPort;
 if (!port) throw new Error("internal: the recogniser's worker was loaded outside a worker thread");
@@ -21,7 +17,6 @@ type Call = Extract<ToWorker, { kind: "recognize" }>;
 
 /** Answers messages until told to close. */
 function serve(recognizer: Recognizer): void {
-  const waiting: Call[] = [];
   const running = new Map<number, { readonly controller: AbortController; readonly done: Promise<void> }>();
 
   const run = async ({ call, requests, batchSize, events }: Call, signal: AbortSignal): Promise<void> => {
@@ -32,22 +27,8 @@ function serve(recognizer: Recognizer): void {
       say({ kind: "failed", call, error: packError(error) });
     }
     running.delete(call);
-    startNext();
-  };
-  const startNext = (): void => {
-    while (running.size < CALLS_AT_ONCE && waiting.length > 0) {
-      const next = waiting.shift()!;
-      const controller = new AbortController();
-      running.set(next.call, { controller, done: Promise.resolve().then(() => run(next, controller.signal)) });
-    }
-  };
-  const abort = (call: number): void => {
-    const place = waiting.findIndex((entry) => entry.call === call);
-    if (place >= 0) waiting.splice(place, 1);
-    running.get(call)?.controller.abort();
   };
   const close = async (): Promise<void> => {
-    waiting.length = 0;
     const open = [...running.values()];
     for (const { controller } of open) controller.abort();
     await Promise.all(open.map(({ done }) => done));
@@ -56,9 +37,9 @@ function serve(recognizer: Recognizer): void {
   };
   port?.on("message", (message: ToWorker) => {
     if (message.kind === "recognize") {
-      waiting.push(message);
-      startNext();
-    } else if (message.kind === "abort") abort(message.call);
+      const controller = new AbortController();
+      running.set(message.call, { controller, done: Promise.resolve().then(() => run(message, controller.signal)) });
+    } else if (message.kind === "abort") running.get(message.call)?.controller.abort();
     else void close();
   });
 }
