@@ -1,11 +1,9 @@
 /**
- * From a training state to a checkpoint folder: the averaged weights under their published names, without the heads of dense
- * supervision, beside the tokenizer and processor files that are already there.
+ * From a training state to a checkpoint folder: the averaged weights with the files of the recipe's base.
  */
-import { saveCheckpoint } from "../checkpoint/save.ts";
 import { MineruError } from "../error.ts";
-import { parameterShapes } from "../model/parameters.ts";
 import { openCheckpointFiles } from "./base-files.ts";
+import { saveModelFolder } from "./model-folder.ts";
 import { readRecipe } from "./recipe.ts";
 import { loadState } from "./state.ts";
 import { modelConfigOf } from "./trainer.ts";
@@ -31,7 +29,6 @@ export async function exportCheckpoint({
   const state = await loadState(statePath);
   if (!state) throw new MineruError("file-unreadable", `${statePath}: expected the state of a training run, got no such file`);
   const weights = latest ? state.weights : state.average;
-  const tensors = new Map([...parameterShapes(config)].map(([name, shape]) => [name, { shape, data: weights.get(name)! }]));
-  await saveCheckpoint(target, { config, tensors, dtype });
+  await saveModelFolder(target, { recipe, config, weights, dtype });
   return state.step;
 }

@@ -1,19 +1,28 @@
 /**
  * Command-line entry of the training room, run from the compiled tree:
  *
- *   node dist/train/main.js train RECIPE.json FOLDER [--data DIR] [--threads N] [--steps N] [--every N]
+ *   node dist/train/main.js train RECIPE.json FOLDER [--data DIR] [--threads N] [--steps N] [--every N] [--from CHECKPOINT [--at STEP]]
  *   node dist/train/main.js export RECIPE.json FOLDER TARGET [--latest]
- *   node dist/train/main.js evaluate CHECKPOINT [--data DIR] [--samples N] [--split train|heldout] [--show N]
+ *   node dist/train/main.js report FOLDER
+ *   node dist/train/main.js evaluate CHECKPOINT [--tasks text,table] [--data DIR] [--samples N] [--split train|heldout] [--show N]
+ *
+ * What each does stands in docs/training.md.
  */
-import { join } from "node:path";
+import { readFile, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { loadRecognizer } from "../engine/recognizer.ts";
+import { MineruError } from "../error.ts";
 import { nodeRuntime } from "../runtime/onnxruntime.node.ts";
-import { openSynth, textPage } from "../synth/index.ts";
+import { type TaskName, taskNames } from "../text/prompts.ts";
 import { evaluateReading } from "./evaluate.ts";
 import { exportCheckpoint } from "./export.ts";
-import { runTraining, stateFile } from "./run.ts";
+import { drawHeldOut, HELD_OUT_DRAWING } from "./held-out.ts";
+import { reportHtml } from "./report.ts";
+import { logFile, runTraining, stateFile } from "./run.ts";
 import type { StepReport } from "./trainer.ts";
+import type { EvaluationReport } from "./training-evaluation.ts";
+import { parseTrainingLog } from "./training-log.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,6 +31,9 @@ const { values, positionals } = parseArgs({
     threads: { type: "string" },
     steps: { type: "string" },
     every: { type: "string" },
+    from: { type: "string" },
+    at: { type: "string" },
+    tasks: { type: "string" },
     samples: { type: "string" },
     split: { type: "string" },
     show: { type: "string" },
@@ -29,7 +41,15 @@ const { values, positionals } = parseArgs({
     augmentation: { type: "string" },
   },
 });
-const optional = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
+/** The number of a flag. */
+function optional(name: "threads" | "steps" | "every" | "at" | "samples" | "show" | "augmentation"): number | undefined {
+  const text = values[name];
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() === "" || !(value >= 0)) throw new RangeError(`--${name} expected a number from 0, got ${text}`);
+  return value;
+}
+
 const print = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
@@ -46,56 +66,103 @@ function reportLine(report: StepReport): string {
   return parts.join("  ");
 }
 
+function evaluationLine({ step, losses, scores }: EvaluationReport): string {
+  const numbers = (of: object) => Object.entries(of).map(([name, value]) => `${name} ${(value as number).toFixed(4)}`);
+  const parts = Object.entries(losses).map(([kind, own]) => `${kind}: ${numbers(own).join(" ")}`);
+  for (const [kind, byBlock] of Object.entries(scores ?? {})) {
+    for (const [block, own] of Object.entries(byBlock)) parts.push(`${kind} ${block}: ${numbers(own).join(" ")}`);
+  }
+  return `evaluation at step ${step}  ${parts.join("  ")}`;
+}
+
 async function train([recipePath, folder]: readonly string[]): Promise<void> {
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
-  const every = optional(values.every) ?? 20;
+  const every = optional("every") ?? 20;
   await runTraining({
     recipePath,
     folder,
     dataFolder: values.data,
-    threads: optional(values.threads),
-    maxSteps: optional(values.steps),
+    threads: optional("threads"),
+    maxSteps: optional("steps"),
+    ...(values.from === undefined ? {} : { restart: { checkpoint: values.from, step: optional("at") } }),
     signal: stop.signal,
     onStep: (report) => {
       if (report.step % every === 0 || report.step <= 3) print(reportLine(report));
     },
+    onEvaluation: (report) => print(evaluationLine(report)),
   });
+}
+
+async function report([folder]: readonly string[]): Promise<void> {
+  const path = join(folder, logFile);
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (cause) {
+    throw new MineruError("file-unreadable", `${path}: expected the log of a training run; name the run's folder`, { cause });
+  }
+  const target = join(folder, "report.html");
+  await writeFile(target, reportHtml(parseTrainingLog(text, path), basename(resolve(folder))));
+  print(target);
+}
+
+function tasksAsked(): TaskName[] {
+  const asked = values.tasks?.split(",") ?? ["text"];
+  const unknown = asked.find((task) => !(taskNames as readonly string[]).includes(task));
+  if (unknown !== undefined) throw new RangeError(`--tasks expected some of ${taskNames.join(",")}, got ${unknown}`);
+  return asked as TaskName[];
 }
 
 async function evaluate([folder]: readonly string[]): Promise<void> {
-  const { data } = values;
-  const split = values.split === "train" ? "train" : "heldout";
-  const sources = await openSynth({ split, ...(data ? { fontPaths: [join(data, "fonts")], corpusFolder: join(data, "corpus") } : {}) });
-  const count = optional(values.samples) ?? 40;
-  const crops = textPage(sources, 7, 0, {
-    lines: [1, 1],
-    widthPx: [150, 900],
-    sizePx: [20, 30],
-    augmentation: optional(values.augmentation) ?? 0.3,
-    cropsPerPage: count,
+  const count = optional("samples") ?? 40;
+  const augmentation = optional("augmentation") ?? HELD_OUT_DRAWING.augmentation;
+  const drawn = await drawHeldOut({
+    samples: Object.fromEntries(tasksAsked().map((task) => [task, count])),
+    drawing: { ...HELD_OUT_DRAWING, augmentation },
+    split: values.split === "train" ? "train" : "heldout",
+    dataFolder: values.data,
   });
-  const samples = crops.map(({ image, text }) => ({ task: "text" as const, image, truth: text }));
-  await using recognizer = await loadRecognizer(folder, nodeRuntime);
-  for (const blockLength of [1, 4, 32]) {
-    const result = await evaluateReading(recognizer, samples, { blockLength, maxTokens: 512 });
-    const { characterErrorRate, tokensPerForward, tokensPerSecond, characters } = result;
-    print(
-      `block ${blockLength}: CER ${(100 * characterErrorRate).toFixed(2)} % of ${characters} characters, ${tokensPerForward.toFixed(2)} tokens per forward, ${tokensPerSecond.toFixed(0)} tokens/s`,
-    );
-    if (blockLength !== 32) continue;
-    const worst = [...result.answers].sort((a, b) => b.edits - a.edits).slice(0, optional(values.show) ?? 4);
-    for (const { truth, answer, edits } of worst) print(`  ${edits} edits\n    truth  ${truth}\n    answer ${answer}`);
+  await using recognizer = await loadRecognizer(folder, nodeRuntime, { threads: optional("threads") });
+  for (const task of tasksAsked()) {
+    const samples = drawn[task]!.map(({ image, answer }) => ({ task, image, truth: answer }));
+    for (const blockLength of [1, 4, 32]) {
+      const result = await evaluateReading(recognizer, samples, { blockLength, ...(task === "text" ? { maxTokens: 512 } : {}) });
+      const { tokensPerForward, tokensPerSecond, characters } = result;
+      const scores = Object.entries(result.scores[task]!).map(([name, value]) => `${name} ${value.toFixed(4)}`);
+      print(
+        `${task}, block ${blockLength}: ${scores.join(", ")} (${samples.length} samples, ${characters} characters, ${tokensPerForward.toFixed(2)} tokens per forward, ${tokensPerSecond.toFixed(0)} tokens/s)`,
+      );
+      if (blockLength !== 32) continue;
+      const worst = [...result.answers].sort((a, b) => b.edits - a.edits).slice(0, optional("show") ?? 4);
+      for (const { truth, answer, edits } of worst) print(`  ${edits} edits\n    truth  ${truth}\n    answer ${answer}`);
+    }
   }
 }
 
-const [verb, ...rest] = positionals;
-if (verb === "train" && rest.length === 2) await train(rest);
-else if (verb === "export" && rest.length === 3) {
-  const step = await exportCheckpoint({ recipePath: rest[0], statePath: join(rest[1], stateFile), target: rest[2], latest: values.latest });
-  print(`exported the weights of step ${step} to ${rest[2]}`);
-} else if (verb === "evaluate" && rest.length === 1) await evaluate(rest);
-else {
-  print("usage: train RECIPE.json FOLDER | export RECIPE.json FOLDER TARGET | evaluate CHECKPOINT; see the head of src/train/main.ts");
+async function exportWeights([recipePath, folder, target]: readonly string[]): Promise<void> {
+  const step = await exportCheckpoint({ recipePath, statePath: join(folder, stateFile), target, latest: values.latest });
+  print(`exported the weights of step ${step} to ${target}`);
+}
+
+const verbs: Readonly<Record<string, { readonly run: (operands: readonly string[]) => Promise<void>; readonly operands: string }>> = {
+  train: { run: train, operands: "RECIPE.json FOLDER" },
+  export: { run: exportWeights, operands: "RECIPE.json FOLDER TARGET" },
+  report: { run: report, operands: "FOLDER" },
+  evaluate: { run: evaluate, operands: "CHECKPOINT" },
+};
+
+const [name = "", ...rest] = positionals;
+const verb = Object.hasOwn(verbs, name) ? verbs[name] : undefined;
+if (!verb || rest.length !== verb.operands.split(" ").length) {
+  const usage = Object.entries(verbs).map(([each, { operands }]) => `${each} ${operands}`);
+  print(`usage: ${usage.join(" | ")}; see docs/training.md`);
   process.exit(2);
+}
+try {
+  await verb.run(rest);
+} catch (error) {
+  if (!(error instanceof MineruError || error instanceof RangeError)) throw error;
+  print(error.message);
+  process.exitCode = 1;
 }

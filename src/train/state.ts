@@ -12,6 +12,8 @@ export interface TrainingState {
   /** Pools of samples begun, and batches done of the current one. */
   pool: number;
   batch: number;
+  /** The step after which moments began empty, where weights alone were carried over amid a recipe. */
+  restartedAt?: number;
   weights: Map<string, Float32Array>;
   average: Map<string, Float32Array>;
   moments: Map<string, Float32Array>;
@@ -27,16 +29,16 @@ export async function saveState(path: string, state: TrainingState, shapeOf: (na
       tensors.set(`${group}/${name}`, { dtype: "F32", shape, data });
     }
   }
-  const { step, pool, batch } = state;
-  await writeSafetensors(path, tensors, { progress: JSON.stringify({ step, pool, batch }) });
+  const { step, pool, batch, restartedAt } = state;
+  await writeSafetensors(path, tensors, { progress: JSON.stringify({ step, pool, batch, restartedAt }) });
 }
 
 /** The state saved at `path`, or null if there is none. */
 export async function loadState(path: string): Promise<TrainingState | null> {
   if (!existsSync(path)) return null;
   await using file = await openSafetensors(path);
-  const { step, pool, batch } = JSON.parse(file.metadata.progress) as Pick<TrainingState, "step" | "pool" | "batch">;
-  const state: TrainingState = { step, pool, batch, weights: new Map(), average: new Map(), moments: new Map() };
+  const progress = JSON.parse(file.metadata.progress) as Pick<TrainingState, "step" | "pool" | "batch" | "restartedAt">;
+  const state: TrainingState = { ...progress, weights: new Map(), average: new Map(), moments: new Map() };
   for (const name of file.entries.keys()) {
     const slash = name.indexOf("/");
     state[name.slice(0, slash) as (typeof groups)[number]].set(name.slice(slash + 1), await file.readFloat32(name));

@@ -1,5 +1,5 @@
 /**
- * The training loop: pools of samples become batches, a batch becomes gradients, gradients become weights. One `step()` is the unit of
+ * The training loop: pools of samples become batches, batches become gradients, gradients become weights. One `step()` is the unit of
  * time; everything it needs to be repeated lies in the state.
  */
 import { availableParallelism } from "node:os";
@@ -16,9 +16,9 @@ import {
   trainingProgram,
 } from "../model/training.ts";
 import { nodeRuntime } from "../runtime/onnxruntime.node.ts";
-import { float32, type Session, type Tensor } from "../runtime/session.ts";
+import { float32, type Session, type Tensors } from "../runtime/session.ts";
 import type { BaseFiles } from "./base-files.ts";
-import { type BatchConfig, type Feeds, fullBatch, towerBatch } from "./batch.ts";
+import { type BatchConfig, type Feeds, type FullBatch, packBatch, towerBatch } from "./batch.ts";
 import { initialWeights } from "./initialise.ts";
 import { LAYOUT_CLASSES } from "./layout-classes.ts";
 import { learningRate } from "./learning-rate.ts";
@@ -27,20 +27,7 @@ import { type Recipe, type StageRecipe, stageOfStep } from "./recipe.ts";
 import type { PreparedSample } from "./sample.ts";
 import type { PoolRequest } from "./sample-pools.ts";
 import type { TrainingState } from "./state.ts";
-
-export interface StepReport {
-  readonly step: number;
-  readonly stage: string;
-  readonly learningRate: number;
-  readonly losses: Readonly<Record<string, number>>;
-  readonly gradientNorm: number;
-  readonly samples: number;
-  readonly imageTokens: number;
-  readonly rows: number;
-  readonly milliseconds: number;
-  /** Waiting for samples. */
-  readonly waitedMilliseconds: number;
-}
+import { type StepReport, StepTally } from "./step-tally.ts";
 
 interface LoadedStage {
   readonly index: number;
@@ -50,15 +37,36 @@ interface LoadedStage {
   readonly optimized: readonly OptimizedParameter[];
 }
 
+/** Steps in which the learning rate grows back after a restart from weights alone, while moments fill. */
+const RESTART_WARMUP = 50;
+
 export function modelConfigOf(recipe: Recipe, base: BaseFiles): ModelConfig {
   const { imageTokenId, visionStartTokenId, visionEndTokenId, maskTokenId } = base;
   return { ...recipe.model, imageTokenId, visionStartTokenId, visionEndTokenId, maskTokenId };
 }
 
-/** Splits a pool into steps of about equal cost, samples of like size together, in a random order. */
+/** What dense supervision a recipe's samples give; none without character slots. */
+export function denseOf({ characterSlots }: Pick<Recipe, "characterSlots">): DenseSupervision | undefined {
+  return characterSlots > 0 ? { characterSlots, regionClasses: LAYOUT_CLASSES.length + 1 } : undefined;
+}
+
+/** Names and shapes of everything a recipe trains: the model and the heads of dense supervision. */
+export function trainedShapes(recipe: Recipe, model: ModelConfig): Map<string, readonly number[]> {
+  const dense = denseOf(recipe);
+  return new Map([...parameterShapes(model), ...(dense ? denseParameterShapes(model, dense) : [])]);
+}
+
+/** A state in which nothing has been learnt yet. */
+export function freshState(recipe: Recipe, model: ModelConfig): TrainingState {
+  const weights = initialWeights(trainedShapes(recipe, model), model, recipe.seed);
+  const average = new Map([...weights].map(([name, data]) => [name, data.slice()]));
+  return { step: 0, pool: 0, batch: 0, weights, average, moments: new Map() };
+}
+
+/** Splits a pool into batches of about equal cost, samples of like size together, in a random order. */
 export function batchesOf(
   samples: readonly PreparedSample[],
-  stage: StageRecipe,
+  stage: Pick<StageRecipe, "scope" | "imageTokens" | "rows" | "noising">,
   mergeSize: number,
   seed: readonly number[],
 ): PreparedSample[][] {
@@ -84,6 +92,8 @@ export function batchesOf(
   return batches;
 }
 
+export type { StepReport } from "./step-tally.ts";
+
 export interface TrainerOptions {
   readonly recipe: Recipe;
   readonly base: BaseFiles;
@@ -98,7 +108,7 @@ export class Trainer {
   readonly state: TrainingState;
   readonly shapes: ReadonlyMap<string, readonly number[]>;
   readonly #options: TrainerOptions;
-  readonly #dense: DenseSupervision;
+  readonly #dense: DenseSupervision | undefined;
   #stage: LoadedStage | null = null;
   #batches: PreparedSample[][] = [];
   /** The pool, counted with its passes, that `#batches` was made from. */
@@ -110,15 +120,9 @@ export class Trainer {
     const { recipe, base } = options;
     this.#options = options;
     this.model = modelConfigOf(recipe, base);
-    this.#dense = { characterSlots: recipe.characterSlots, regionClasses: LAYOUT_CLASSES.length + 1 };
-    this.shapes = new Map([...parameterShapes(this.model), ...denseParameterShapes(this.model, this.#dense)]);
-    this.state = options.state ?? this.#freshState();
-  }
-
-  #freshState(): TrainingState {
-    const weights = initialWeights(this.shapes, this.model, this.#options.recipe.seed);
-    const average = new Map([...weights].map(([name, data]) => [name, data.slice()]));
-    return { step: 0, pool: 0, batch: 0, weights, average, moments: new Map() };
+    this.#dense = denseOf(recipe);
+    this.shapes = trainedShapes(recipe, this.model);
+    this.state = options.state ?? freshState(recipe, this.model);
   }
 
   /** Null when the recipe is done. */
@@ -129,34 +133,32 @@ export class Trainer {
     const { stage, stepInStage } = current;
     const loaded = await this.#loadStage(current.index, stage);
 
-    const beganWaiting = performance.now();
-    const samples = await this.#nextBatch(current.index, stage);
     const began = performance.now();
-    const feeds = this.#feeds(samples, stage);
-    for (const { name, shape } of loaded.optimized) feeds[name] = float32(this.state.weights.get(name)!, shape);
-    const gradients = loaded.optimized.map(({ name }) => gradientName(name));
-    const results = await loaded.session.run(feeds, [...loaded.training.losses, ...gradients]);
+    const tally = new StepTally();
+    const batches = stage.accumulate ?? 1;
+    for (let batch = 0; batch < batches; batch++) {
+      const beganWaiting = performance.now();
+      const samples = await this.#nextBatch(current.index, stage);
+      tally.waitedMilliseconds += performance.now() - beganWaiting;
+      const { feeds, owners } = this.#batch(samples, stage, batch);
+      for (const { name, shape } of loaded.optimized) feeds[name] = float32(this.state.weights.get(name)!, shape);
+      const gradients = loaded.optimized.map(({ name }) => gradientName(name));
+      const perToken = stage.scope === "full" ? ["crossEntropy"] : [];
+      const results = await loaded.session.run(feeds, [...loaded.training.losses, ...perToken, ...gradients]);
+      tally.add(samples, feeds, owners, results, loaded.training.losses, gradients);
+    }
 
-    const rate = learningRate(stepInStage, {
-      peak: stage.peakRate,
-      floor: stage.floorRate,
-      warmupSteps: stage.warmupSteps,
-      totalSteps: stage.steps,
-    });
-    const gradientNorm = await this.#update(loaded, results, rate);
+    const rate = this.#rate(stage, stepInStage);
+    const gradientNorm = await this.#update(loaded, tally.gradients, 1 / batches, rate);
     this.state.step++;
-    const losses = Object.fromEntries(loaded.training.losses.map((name) => [name, results[name].data[0] as number]));
     return {
       step: this.state.step,
       stage: stage.name,
       learningRate: rate,
-      losses,
+      ...tally.report(batches),
       gradientNorm,
-      samples: samples.length,
-      imageTokens: feeds.pixels.shape[0] * feeds.pixels.shape[1],
-      rows: stage.scope === "full" ? feeds.ids.data.length + feeds.noisyIds.data.length : 0,
-      milliseconds: performance.now() - began,
-      waitedMilliseconds: began - beganWaiting,
+      milliseconds: performance.now() - began - tally.waitedMilliseconds,
+      waitedMilliseconds: tally.waitedMilliseconds,
     };
   }
 
@@ -180,10 +182,18 @@ export class Trainer {
     };
   }
 
-  #feeds(samples: readonly PreparedSample[], stage: StageRecipe): Feeds {
+  #batch(samples: readonly PreparedSample[], stage: StageRecipe, batch: number): FullBatch {
     const config = this.batchConfig(stage);
-    if (stage.scope === "tower") return towerBatch(samples, config);
-    return fullBatch(samples, stage.noising, config, [this.#options.recipe.seed, this.state.step]);
+    if (stage.scope === "tower") return { feeds: towerBatch(samples, config), owners: new Int32Array(0) };
+    const seed = [this.#options.recipe.seed, this.state.step];
+    return packBatch(samples, stage.noising, config, batch === 0 ? seed : [...seed, batch]);
+  }
+
+  #rate(stage: StageRecipe, stepInStage: number): number {
+    const { peakRate: peak, floorRate: floor, warmupSteps, steps: totalSteps } = stage;
+    const rate = learningRate(stepInStage, { peak, floor, warmupSteps, totalSteps });
+    const { restartedAt } = this.state;
+    return restartedAt === undefined ? rate : rate * Math.min(1, (this.state.step + 1 - restartedAt) / RESTART_WARMUP);
   }
 
   async #loadStage(index: number, stage: StageRecipe): Promise<LoadedStage> {
@@ -219,16 +229,17 @@ export class Trainer {
     return this.#stage;
   }
 
-  async #update(loaded: LoadedStage, gradients: Readonly<Record<string, Tensor>>, rate: number): Promise<number> {
+  async #update(loaded: LoadedStage, gradients: Tensors, gradientScale: number, rate: number): Promise<number> {
     const { optimizer: config, averageDecay } = this.#options.recipe;
-    const { weights, average, moments } = this.state;
+    const { weights, average, moments, restartedAt = 0 } = this.state;
     const one = (value: number) => float32(Float32Array.of(value), []);
+    // Moments live on from stage to stage, so their age is that of the run; those of parameters that join later start gently.
+    const age = this.state.step + 1 - restartedAt;
     const feeds: Feeds = {
       learningRate: one(rate),
-      // Moments live on from stage to stage, so their age is that of the run; those of parameters that join later start gently.
-      correction1: one(1 - config.beta1 ** (this.state.step + 1)),
-      correction2: one(1 - config.beta2 ** (this.state.step + 1)),
-      gradientScale: one(1),
+      correction1: one(1 - config.beta1 ** age),
+      correction2: one(1 - config.beta2 ** age),
+      gradientScale: one(gradientScale),
     };
     const wanted = ["gradientNorm"];
     for (const { name, shape, rule } of loaded.optimized) {
@@ -263,6 +274,8 @@ export class Trainer {
         this.#pool = ahead ?? { request, samples: this.#options.pool(request) };
         const following = { stage: stageIndex, pool: pool + 1 };
         this.#next = { request: following, samples: this.#options.pool(following) };
+        // A pool that fails ahead of its time is told when its turn comes.
+        this.#next.samples.catch(() => {});
         this.#batchesOf = -1;
       }
       if (this.#batchesOf !== state.pool) {
