@@ -8,10 +8,12 @@ import { MineruError, openSource, type PageJson, type ParsedDocument, type Parse
 import { Database, type Life, PAGES, POISON, type Transaction } from "./database.ts";
 import { SCHEMA, WORKER_LOCKS } from "./schema.ts";
 
-/** How a document is to be read; with its bytes, what tells documents apart. */
-export interface ReadingOptions extends Pick<ParseOptions, "password" | "dpi" | "decoding" | "layoutPrompt"> {
-  /** Pages to read, from 0; all if absent. */
-  readonly pages?: readonly number[];
+/** How a document is to be read; with its bytes and its pages, what tells documents apart. */
+export type ReadingOptions = Pick<ParseOptions, "password" | "dpi" | "decoding" | "layoutPrompt">;
+
+export interface SubmitOptions extends ReadingOptions {
+  /** Chooses the pages, from 0, once their number is known; all if absent. */
+  readonly choosePages?: (pageCount: number) => readonly number[];
 }
 
 export interface Submitted {
@@ -74,8 +76,12 @@ const LARGEST_BYTES = 200 * 1024 ** 2;
 const ID_LENGTH = 16;
 const POISON_AT_ONCE = 16;
 
-const identityOf = (bytes: Uint8Array, options: ReadingOptions): string =>
-  createHash("sha256").update(bytes).update(canonical(options)).digest("hex").slice(0, ID_LENGTH);
+const identityOf = (bytes: Uint8Array, options: ReadingOptions, pages: readonly number[]): string =>
+  createHash("sha256")
+    .update(bytes)
+    .update(canonical({ ...options, pages }))
+    .digest("hex")
+    .slice(0, ID_LENGTH);
 
 /** JSON with its keys in order: equal options are equal texts. */
 function canonical(value: unknown): string {
@@ -88,12 +94,10 @@ function canonical(value: unknown): string {
     .join(",")}}`;
 }
 
-async function pagesOf(bytes: Uint8Array, { pages, password }: ReadingOptions): Promise<readonly number[]> {
+async function pagesOf(bytes: Uint8Array, { choosePages, password }: SubmitOptions): Promise<readonly number[]> {
   await using source = await openSource(bytes, { password });
-  const { pageCount } = source;
-  const missing = pages?.find((page) => page >= pageCount);
-  if (missing !== undefined) throw new RangeError(`\`pages\` expected numbers up to ${pageCount}, got ${missing + 1}`);
-  return pages ?? Array.from({ length: pageCount }, (_, i) => i);
+  const all = Array.from({ length: source.pageCount }, (_, i) => i);
+  return choosePages?.(all.length) ?? all;
 }
 
 /** A page nobody could read: it stays in the document, with the reason. */
@@ -118,13 +122,13 @@ export class PageQueue implements AsyncDisposable {
 
   /**
    * Puts a document's pages in line; the same bytes with the same options are one document.
-   * @throws MineruError as `openSource`, `file-too-large`, `server-failed`; RangeError for pages that are not there.
+   * @throws MineruError as `openSource`, `file-too-large`, `server-failed`; what `choosePages` throws.
    */
-  async submit(name: string, bytes: Uint8Array, options: ReadingOptions = {}): Promise<Submitted> {
+  async submit(name: string, bytes: Uint8Array, { choosePages, ...options }: SubmitOptions = {}): Promise<Submitted> {
     if (bytes.length > LARGEST_BYTES)
       throw new MineruError("file-too-large", `${name} expected at most ${LARGEST_BYTES} bytes in a queue, got ${bytes.length}; split it`);
-    const pages = await pagesOf(bytes, options);
-    const id = identityOf(bytes, options);
+    const pages = await pagesOf(bytes, { choosePages, ...options });
+    const id = identityOf(bytes, options, pages);
     return this.#database.transaction(async (transaction) => {
       // Names are given out one at a time.
       await transaction.rows("select pg_advisory_xact_lock($1, 0)", [WORKER_LOCKS]);
