@@ -20,7 +20,8 @@ export { type MarkdownOptions, writeMarkdown } from "./document/assembly/markdow
 export { type AssemblyOptions, assemble } from "./document/assembly.ts";
 export type { Parser } from "./document/document-parser.ts";
 export { type DocumentJson, documentToJson } from "./document/outputs/document-json.ts";
-export { documentHtml, type HtmlOptions } from "./document/outputs/html.ts";
+export { blockHtml, documentHtml, type HtmlOptions } from "./document/outputs/html.ts";
+export { type ZipEntry, zip } from "./document/outputs/zip.ts";
 export type { PageEvent } from "./document/parse.ts";
 export type { DocumentInput, DocumentPage, ParseOptions, ParseProgress } from "./document/parser.ts";
 export type * from "./document/types.ts";

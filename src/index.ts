@@ -41,6 +41,7 @@ export { drawLayout } from "./document/outputs/layout-overlay.ts";
 export { LayoutPdf } from "./document/outputs/layout-pdf.ts";
 export { documentToMiddleJson } from "./document/outputs/middle-json.ts";
 export { readNdjson, writeNdjson } from "./document/outputs/ndjson.ts";
+export { type ZipEntry, zip } from "./document/outputs/zip.ts";
 export type { PageEvent, PageParse, PageParseOptions } from "./document/parse.ts";
 export type { DocumentInput, DocumentPage, ParseOptions, ParseProgress } from "./document/parser.ts";
 export { tableToHtml } from "./document/table-html.ts";

@@ -22,13 +22,14 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   queue: ["index.ts"],
   cli: ["index.ts", "eval.ts", "server", "queue"],
   server: ["index.ts"],
-  web: ["index.ts"],
+  browser: ["checkpoint", "document", "engine", "image", "runtime"],
+  web: ["browser.ts"],
 };
 
 async function sourceFiles(): Promise<string[]> {
   const entries = await readdir(source, { recursive: true, withFileTypes: true });
   return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts"))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name) && !/\.(?:test|d)\.ts$/.test(entry.name))
     .map((entry) => posix.relative(source, join(entry.parentPath, entry.name)));
 }
 

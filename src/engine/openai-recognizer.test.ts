@@ -92,7 +92,18 @@ describe("the questions", () => {
     const { fetch } = server(models("m"), completion(""));
     await using recognizer = await openaiRecognizer({ ...base, fetch });
     await expect(recognizer.recognize([{ task: "text", promptIds: Int32Array.of(1) }])).rejects.toThrow(TypeError);
-    await expect(recognizer.recognize([{ task: "text", decoding: { record: { candidates: 2 } } }])).rejects.toThrow(/`decoding.record`/);
+  });
+
+  test("a recording is asked for, and handed on where the server gives one", async () => {
+    const result = { text: "ab", tokens: [], ended: "stop", recording: { options: {}, answers: [] } };
+    const choices = [{ message: { role: "assistant", content: "ab" }, finish_reason: "stop" }];
+    const tellingAll = Response.json({ choices, diffusion: { steps: 2, result } });
+    const { asked, fetch } = server(models("m"), tellingAll, completion("ab"));
+    await using recognizer = await openaiRecognizer({ ...base, fetch });
+    const requests = [{ task: "text" as const, decoding: { record: { candidates: 2 } } }];
+    expect(await recognizer.recognize(requests)).toMatchObject([result]);
+    expect(asked[1].body).toMatchObject({ extra_body: { record: 2 } });
+    expect((await recognizer.recognize(requests))[0].recording).toBeUndefined();
   });
 });
 

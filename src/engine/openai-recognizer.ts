@@ -1,7 +1,8 @@
 /**
  * A recogniser that computes nothing: it asks a server that speaks the OpenAI chat protocol and holds MinerU-Diffusion weights (SGLang,
  * vLLM, or this project's own). It knows the wire (one picture and one prompt per question, diffusion settings in every spelling that is
- * read somewhere) and patience (bounded concurrency, retries with growing pauses); tokens and steps of an answer are the server's secret.
+ * read somewhere) and patience (bounded concurrency, retries with growing pauses); tokens and steps of an answer are the server's secret,
+ * unless it is this project's and a recording is asked for.
  */
 import { MineruError } from "../error.ts";
 import { resizeByNeed } from "../image/crops.ts";
@@ -27,7 +28,7 @@ const numberOr = (value: unknown, fallback: number): number => (typeof value ===
 const TURN_END = /(?:<\|im_end\|>|<\|endoftext\|>)+$/;
 
 /** Settings in the spellings of the official client (`extra_body`) and of vLLM (`vllm_xargs`); servers ignore what they do not know. */
-function diffusionSettings({ blockLength, stepsPerBlock, rule }: DecodingOptions): Json {
+function diffusionSettings({ blockLength, stepsPerBlock, rule, record }: DecodingOptions): Json {
   const official: Json = {};
   const vllm: Json = {};
   if (blockLength !== undefined) {
@@ -45,21 +46,30 @@ function diffusionSettings({ blockLength, stepsPerBlock, rule }: DecodingOptions
   }
   if (rule?.gamma !== undefined) official.gamma = rule.gamma;
   if (rule?.factor !== undefined) official.factor = rule.factor;
+  if (record) official.record = record.candidates;
   return {
     ...(Object.keys(official).length > 0 ? { extra_body: official } : {}),
     ...(Object.keys(vllm).length > 0 ? { vllm_xargs: vllm } : {}),
   };
 }
 
+/** Bytes given to `String.fromCharCode` at once: engines bound the number of arguments. */
+const PIECE = 1 << 15;
+
+function base64Of(bytes: Uint8Array): string {
+  let binary = "";
+  for (let at = 0; at < bytes.length; at += PIECE) binary += String.fromCharCode(...bytes.subarray(at, at + PIECE));
+  return btoa(binary);
+}
+
 async function questionOf(request: RecognitionRequest, model: string, layoutSize: number): Promise<Json> {
   const { task, image, prompt, decoding = {} } = request;
   if (request.promptIds) throw new TypeError("`promptIds` expected nothing at a server, which has its own tokens, got token ids");
-  if (decoding.record) throw new TypeError("`decoding.record` expected nothing at a server, which records no decode, got settings");
   const content: Json[] = [];
   if (image) {
     const picture = task === "layout" ? resizeBicubic(image, layoutSize, layoutSize) : resizeByNeed(image);
     const bytes = await encodePng(picture);
-    content.push({ type: "image_url", image_url: { url: `data:image/png;base64,${Buffer.from(bytes).toString("base64")}` } });
+    content.push({ type: "image_url", image_url: { url: `data:image/png;base64,${base64Of(bytes)}` } });
   }
   content.push({ type: "text", text: prompt ?? tasks[task].prompt });
   return {
@@ -98,6 +108,8 @@ function resultOf(answer: unknown, milliseconds: number): RecognitionResult {
   }
   const usage = record(body.usage);
   const diffusion = record(body.diffusion);
+  // This project's own server tells everything where a recording was asked for.
+  if (typeof record(diffusion.result).text === "string") return { ...(diffusion.result as RecognitionResult), milliseconds };
   const steps = numberOr(diffusion.steps, 0);
   return {
     text: text.replace(TURN_END, ""),

@@ -34,9 +34,9 @@ export async function inflateUpTo(parts: readonly Uint8Array[], wanted: number):
   return { bytes: bytes.subarray(0, filled) };
 }
 
-/** Deflates to one zlib stream at the platform's default level. */
-export async function deflate(bytes: Uint8Array): Promise<Uint8Array> {
-  const stream = new CompressionStream("deflate");
+/** Deflates to one zlib stream, or to its bare contents, at the platform's default level. */
+export async function deflate(bytes: Uint8Array, form: "deflate" | "deflate-raw" = "deflate"): Promise<Uint8Array> {
+  const stream = new CompressionStream(form);
   const writer = stream.writable.getWriter();
   const writing = writer.write(bytes as Uint8Array<ArrayBuffer>).then(() => writer.close());
   const compressed = new Uint8Array(await new Response(stream.readable).arrayBuffer());

@@ -44,6 +44,14 @@ describe("models", () => {
 });
 
 describe("a chat completion", () => {
+  test("tells all of it where a recording is asked for", async () => {
+    const server = fakeServer();
+    const { diffusion } = await json(ask(server, question(undefined, { extra_body: { record: 3 } })));
+    expect(server.recognizer.asked[0].decoding?.record).toEqual({ candidates: 3 });
+    expect(diffusion.result.tokens[0]).toEqual({ token: 72, text: "H", confidence: 0.9, step: 1 });
+    expect((await json(ask(server, question()))).diffusion.result).toBeUndefined();
+  });
+
   test("answers the official client's request", async () => {
     const server = fakeServer();
     const response = await ask(server, question());

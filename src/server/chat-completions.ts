@@ -23,8 +23,17 @@ function usageOf({ promptTokens, tokens }: RecognitionResult) {
   return { prompt_tokens: promptTokens, completion_tokens: tokens.length, total_tokens: promptTokens + tokens.length };
 }
 
-function diffusionOf({ ended, steps, forwards, tokensPerForward, stepsOfBlock }: RecognitionResult) {
-  return { ended, steps, forward_passes: forwards, tokens_per_forward: tokensPerForward, steps_of_block: stepsOfBlock };
+/** How an answer came about; where a recording was asked for, all of it as the library tells it. */
+function diffusionOf(result: RecognitionResult, { request }: ChatQuestion) {
+  const { ended, steps, forwards, tokensPerForward, stepsOfBlock } = result;
+  return {
+    ended,
+    steps,
+    forward_passes: forwards,
+    tokens_per_forward: tokensPerForward,
+    steps_of_block: stepsOfBlock,
+    ...(request.decoding?.record ? { result } : {}),
+  };
 }
 
 /** Natural logarithms of the confidences tokens were committed with. */
@@ -96,7 +105,7 @@ export function chatRoutes(app: Hono, state: ServerState): void {
         },
       ],
       usage: usageOf(result),
-      diffusion: diffusionOf(result),
+      diffusion: diffusionOf(result, question),
       ...(warnings.length > 0 ? { warnings } : {}),
     });
   };
@@ -123,7 +132,7 @@ export function chatRoutes(app: Hono, state: ServerState): void {
           chunk({ role: "assistant", content: "" }, null, warnings.length > 0 ? { warnings } : {});
           const result = await answer(question, place, state.textOfTokens && ((event) => say(settledBy(event, writer))));
           say(writer.end(result.text));
-          chunk({}, finishReason(result, cutAt(result.text, question.stop).cut), { diffusion: diffusionOf(result) });
+          chunk({}, finishReason(result, cutAt(result.text, question.stop).cut), { diffusion: diffusionOf(result, question) });
           if (question.includeUsage) data({ ...head, choices: [], usage: usageOf(result) });
           data("[DONE]");
         } catch (error) {

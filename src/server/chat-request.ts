@@ -89,6 +89,7 @@ const diffusion = {
   threshold: { names: ["dynamic_threshold", "threshold"], type: fraction },
   gamma: { names: ["gamma"], type: positive },
   factor: { names: ["factor"], type: positive },
+  record: { names: ["record"], type: z.number().int().min(1).max(8) },
   task: { names: ["task"], type: z.enum(taskNames as readonly [TaskName, ...TaskName[]]) },
 } as const;
 
@@ -139,6 +140,7 @@ function decodingOf(given: Settings, maxTokens: number | undefined, ignore: (nam
     ...(given.blockLength !== undefined ? { blockLength: given.blockLength } : {}),
     ...(given.steps !== undefined ? { stepsPerBlock: given.steps } : {}),
     ...(Object.keys(rule).length > 0 ? { rule } : {}),
+    ...(given.record !== undefined ? { record: { candidates: given.record } } : {}),
     ...(maxTokens !== undefined ? { maxTokens } : {}),
   };
 }

@@ -14,10 +14,11 @@ import {
   tableToHtml,
   writeContentList,
   writeMarkdown,
+  type ZipEntry,
+  zip,
 } from "../index.ts";
 import { HttpFailure } from "./failure.ts";
 import type { ParseForm } from "./parse-form.ts";
-import { type ZipEntry, zip } from "./zip.ts";
 
 /** What one file gave. Texts are the contents of files as MinerU writes them. */
 export interface FileResult {

@@ -1,6 +1,7 @@
 /** Addresses of the WebAssembly binaries that are built into the page's folder. */
-import webp from "@jsquash/webp/codec/dec/webp_dec.wasm?url";
+
 import pdfium from "@embedpdf/pdfium/pdfium.wasm?url";
+import webp from "@jsquash/webp/codec/dec/webp_dec.wasm?url";
 import jspiMjs from "onnxruntime-web/ort-wasm-simd-threaded.jspi.mjs?url";
 import jspiWasm from "onnxruntime-web/ort-wasm-simd-threaded.jspi.wasm?url";
 import wasmMjs from "onnxruntime-web/ort-wasm-simd-threaded.mjs?url";

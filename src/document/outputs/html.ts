@@ -51,7 +51,8 @@ figure{margin:1rem 0;overflow-x:auto}figcaption,.footnote{font-size:.9rem}img{ma
 pre{overflow-x:auto;background:#f4f4f4;padding:.6rem}.algorithm{white-space:pre-wrap;font-family:monospace}
 ul{list-style:none;padding-left:1rem}.paratext{color:#666;font-size:.85rem}.unrendered{background:#fee}mark{background:#ff8}`;
 
-function blockHtml(block: Block, options: HtmlOptions): string {
+/** One block as HTML, text escaped; empty where it is not printed. */
+export function blockHtml(block: Block, options: HtmlOptions): string {
   switch (block.kind) {
     case "title":
       return `<h${block.level}>${runningHtml(block.text)}</h${block.level}>`;

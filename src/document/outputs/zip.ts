@@ -1,8 +1,9 @@
 /**
- * ZIP archives (APPNOTE 6.3) of a few files held in memory: deflated where that helps, names in UTF-8, no ZIP64. Writes only.
+ * ZIP archives (APPNOTE 6.3) of a few files held in memory: deflated where that helps, names in UTF-8, no ZIP64. Writes only, on any
+ * platform.
  */
-import { promisify } from "node:util";
-import { crc32, deflateRaw } from "node:zlib";
+import { deflate } from "../../image/inflate.ts";
+import { crc32 } from "../../image/png-crc.ts";
 
 export interface ZipEntry {
   readonly path: string;
@@ -19,19 +20,21 @@ const DATE = 0x0021;
 const MOST_BYTES = 0xffff_ffff;
 const MOST_ENTRIES = 0xffff;
 
-const deflate = promisify(deflateRaw) as (bytes: Uint8Array) => Promise<Uint8Array>;
-
 type Field = readonly [bytes: 2 | 4, value: number];
 
-function fields(...list: readonly Field[]): Buffer {
-  const buffer = Buffer.alloc(list.reduce((sum, [bytes]) => sum + bytes, 0));
+function fields(...list: readonly Field[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(list.reduce((sum, [bytes]) => sum + bytes, 0)));
   let at = 0;
-  for (const [bytes, value] of list) at = buffer.writeUIntLE(value, at, bytes);
-  return buffer;
+  for (const [bytes, value] of list) {
+    if (bytes === 2) view.setUint16(at, value, true);
+    else view.setUint32(at, value, true);
+    at += bytes;
+  }
+  return new Uint8Array(view.buffer);
 }
 
 /** Throws RangeError beyond 65 535 entries or 4 GiB. */
-export async function zip(entries: readonly ZipEntry[]): Promise<Uint8Array> {
+export async function zip(entries: readonly ZipEntry[]): Promise<Uint8Array<ArrayBuffer>> {
   if (entries.length > MOST_ENTRIES) throw new RangeError(`\`entries\` expected at most ${MOST_ENTRIES}, got ${entries.length}`);
   const parts: Uint8Array[] = [];
   const directory: Uint8Array[] = [];
@@ -42,8 +45,8 @@ export async function zip(entries: readonly ZipEntry[]): Promise<Uint8Array> {
     if (at > MOST_BYTES) throw new RangeError(`\`entries\` expected at most ${MOST_BYTES} bytes, got more`);
   };
   for (const { path, bytes } of entries) {
-    const name = Buffer.from(path);
-    const deflated = await deflate(bytes);
+    const name = new TextEncoder().encode(path);
+    const deflated = await deflate(bytes, "deflate-raw");
     const [method, data] = deflated.length < bytes.length ? [DEFLATE, deflated] : [STORE, bytes];
     const common: readonly Field[] = [
       [2, VERSION],
@@ -66,5 +69,11 @@ export async function zip(entries: readonly ZipEntry[]): Promise<Uint8Array> {
   for (const record of directory) push(record);
   const count = entries.length;
   push(fields([4, 0x0605_4b50], [2, 0], [2, 0], [2, count], [2, count], [4, at - start], [4, start], [2, 0]));
-  return Buffer.concat(parts);
+  const archive = new Uint8Array(at);
+  let end = 0;
+  for (const part of parts) {
+    archive.set(part, end);
+    end += part.length;
+  }
+  return archive;
 }
