@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "vitest";
 import { parserOf } from "../src/index.ts";
 import { createServerApp, type ServerApp, type ServerOptions } from "../src/server/app.ts";
+import { listen } from "../src/server/listen.ts";
 import { FakeRecognizer, fakeTextOfTokens } from "./fake-recognizer.ts";
 
 export interface FakeServer {
@@ -34,6 +35,28 @@ export function fakeServer(options: Partial<ServerOptions> = {}): FakeServer {
       body instanceof FormData
         ? get(path, { method: "POST", body, ...init })
         : get(path, { method: "POST", body: typeof body === "string" ? body : JSON.stringify(body), ...init }),
+  };
+}
+
+/** A fake server on a port of its own, for other processes. */
+export async function listeningServer(
+  options: Partial<ServerOptions> = {},
+): Promise<FakeServer & { readonly url: string; stop(): Promise<void> }> {
+  const server = fakeServer({ queue: 10_000, ...options });
+  const stopping = new AbortController();
+  let done: Promise<void> | undefined;
+  const url = await new Promise<string>((resolve, reject) => {
+    done = listen(server.app, { host: "127.0.0.1", port: 0, signal: stopping.signal, graceMs: 0, onListening: resolve });
+    done.catch(reject);
+  });
+  return {
+    ...server,
+    url,
+    stop: async () => {
+      server.recognizer.release();
+      stopping.abort();
+      await done;
+    },
   };
 }
 

@@ -12,15 +12,31 @@ export function numberBetween(least: number, most: number, { whole = false } = {
   };
 }
 
-/** `1-3,7` → [0, 1, 2, 6] */
-export function pageRanges(text: string): number[] {
-  const pages = text.split(",").flatMap((part) => {
-    const match = /^\s*(\d+)\s*(?:-\s*(\d+)\s*)?$/.exec(part);
-    const [first, last] = match ? [Number(match[1]), Number(match[2] ?? match[1])] : [0, 0];
-    if (first < 1 || last < first || last > 1_000_000) throw new InvalidArgumentError("expected pages such as 1-3,7 (counted from 1).");
-    return Array.from({ length: last - first + 1 }, (_, i) => first - 1 + i);
+/** Pages as a user names them. */
+export interface PageRanges {
+  /** What was written. */
+  readonly text: string;
+  /** Those of a document of `pageCount` pages, from 0. RangeError if it has none of them. */
+  within(pageCount: number): number[];
+}
+
+/** `1-3,7,10-` counted from 1; ranges may reach beyond a document's end. */
+export function pageRanges(text: string): PageRanges {
+  const ranges = text.split(",").map((part) => {
+    const match = /^\s*(\d{1,9})\s*(-\s*(\d{1,9})?\s*)?$/.exec(part);
+    const first = Number(match?.[1] ?? 0);
+    const last = match?.[2] === undefined ? first : Number(match[3] ?? Number.POSITIVE_INFINITY);
+    if (first < 1 || last < first) throw new InvalidArgumentError("expected pages such as 1-3,7,10- (counted from 1).");
+    return { first, last };
   });
-  return [...new Set(pages)].sort((a, b) => a - b);
+  const within = (pageCount: number): number[] => {
+    const wanted = Array.from({ length: pageCount }, (_, i) => i).filter((i) =>
+      ranges.some(({ first, last }) => first <= i + 1 && i < last),
+    );
+    if (wanted.length === 0) throw new RangeError(`\`--pages\` expected numbers up to ${pageCount}, got ${text}`);
+    return wanted;
+  };
+  return { text, within };
 }
 
 export function oneOf<T extends string>(...choices: readonly T[]): (text: string) => T {

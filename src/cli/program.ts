@@ -3,8 +3,10 @@ import { Command } from "commander";
 import { taskNames } from "../index.ts";
 import { blockLengthChoice, numberBetween, oneOf, pageRanges, strategyChoice } from "./arguments.ts";
 import { addEvalCommand } from "./eval-command.ts";
-import { parseCommand } from "./parse-command.ts";
+import { type FormulaStyle, formulaStyles, parseCommand } from "./parse-command.ts";
+import { addQueueCommand } from "./queue-command.ts";
 import { recognizeCommand } from "./recognize-command.ts";
+import { addTrainCommand } from "./train-command.ts";
 import { version } from "./version.ts";
 
 export interface ProgramResult {
@@ -25,7 +27,7 @@ function withModel(command: Command): Command {
 }
 
 function withDecoding(command: Command): Command {
-  return withModel(command)
+  return command
     .option("--threshold <number>", "commit every position above this confidence", numberBetween(0, 1))
     .option("--block-length <n>", 'positions per block; 1 is autoregression, "answer" is one block', blockLengthChoice)
     .option("--strategy <name>", "commit rule", strategyChoice)
@@ -37,6 +39,8 @@ function withDecoding(command: Command): Command {
     .option("--max-tokens <n>", "tokens of one answer at most", numberBetween(1, 32768, { whole: true }));
 }
 
+const withBoth = (command: Command): Command => withDecoding(withModel(command));
+const formulaChoices = Object.keys(formulaStyles) as FormulaStyle[];
 const collected = (value: string, before: readonly string[] = []): string[] => [...before, value];
 
 /** The program; actions run until `signal` is aborted. */
@@ -48,30 +52,39 @@ export function createProgram(signal: AbortSignal): { parseAsync(argv: readonly 
     .exitOverride()
     .showHelpAfterError("(--help lists the options)");
 
-  withDecoding(
+  withBoth(
     program
       .command("parse")
       .description("PDFs and images to Markdown")
-      .argument("<file...>", "PDF, PNG, JPEG, WebP, TIFF, GIF or BMP; - is standard input")
-      .option("-o, --output <dir>", "write DIR/<stem>/ for each file instead of standard output")
+      .argument("<file...>", "PDF, PNG, JPEG, WebP, TIFF, GIF or BMP, folders of them, patterns; - is standard input")
+      .option("-o, --output <dir>", "write DIR/<name>/ for each file instead of standard output")
       .option("--format <name>", "what standard output gets", oneOf("md", "json", "content-list", "middle", "html", "ndjson"), "md")
-      .option("--pages <ranges>", "such as 1-3,7", pageRanges)
+      .option("--pages <ranges>", "such as 1-3,7,10-", pageRanges)
       .option("--password <text>", "of an encrypted PDF")
       .option("--dpi <n>", "resolution PDF pages are read at", numberBetween(36, 1200))
-      .option("--tables <form>", "html, or auto: Markdown where no cell spans places", oneOf("html", "auto"), "html")
+      .option("--tables <form>", "html, markdown, or auto: Markdown where no cell spans places", oneOf("html", "markdown", "auto"), "html")
+      .option(
+        "--formulas <style>",
+        "$ $, \\\\( \\\\) or $` `$ in Markdown: dollars, brackets or fences",
+        oneOf(...formulaChoices),
+        "dollars",
+      )
+      .option("--layout-picture <kind>", "pages with their regions drawn in: png, pdf or none", oneOf("png", "pdf", "none"), "png")
       .option("--keep-paratext", "headers, footers and page numbers in the Markdown too")
       .option("--keep-lines", "keep the line breaks of the page")
       .option("--mark-below <confidence>", "mark passages the model is less sure of", numberBetween(0, 1))
       .option("--layout-analysis", "ask for the layout in the older wording")
       .option("--tokens", "every token's confidence and step in the JSON")
       .option("--batch-size <n>", "regions decoded side by side", numberBetween(1, 256, { whole: true }))
+      .option("--jobs <n>", "files and pages prepared at once, their regions read in one batch", numberBetween(1, 256, { whole: true }), 1)
+      .option("--report <file>", "where to write what became of each file (default: DIR/report.json)")
       .option("--force", "parse again what is already in the output folder")
       .option("-q, --quiet", "no progress"),
   ).action(async (files: string[], flags) => {
     exitCode = await parseCommand(files, flags, signal);
   });
 
-  withDecoding(
+  withBoth(
     program
       .command("recognize")
       .description("one crop to text, table, formula or layout")
@@ -112,9 +125,12 @@ export function createProgram(signal: AbortSignal): { parseAsync(argv: readonly 
     exitCode = await mcpCommand(flags, signal);
   });
 
-  addEvalCommand(program, withDecoding, signal, (code) => {
+  const done = (code: number): void => {
     exitCode = code;
-  });
+  };
+  addEvalCommand(program, withModel, withBoth, signal, done);
+  addQueueCommand(program, { withModel, withDecoding }, signal, done);
+  addTrainCommand(program, signal, done);
 
   return {
     async parseAsync(argv) {

@@ -1,5 +1,4 @@
-/** One line of progress on standard error: rewritten in place on a terminal, one line per page elsewhere. */
-import { basename } from "node:path";
+/** One line of progress on standard error: rewritten in place on a terminal where one file is parsed, one line per page elsewhere. */
 import type { ParseProgress, Warning } from "../index.ts";
 
 /** Warnings that only tell of what was mended; they stay in the data. */
@@ -8,12 +7,13 @@ const SILENT = new Set<Warning["kind"]>(["duplicate", "no-angle", "reversed-corn
 export class Progress {
   readonly #label: string;
   readonly #shown: boolean;
-  readonly #rewrites = process.stderr.isTTY === true;
+  readonly #rewrites: boolean;
   readonly #began = performance.now();
 
-  constructor(file: string, shown: boolean) {
-    this.#label = basename(file);
+  constructor(label: string, { shown, alone = true }: { readonly shown: boolean; readonly alone?: boolean }) {
+    this.#label = label;
     this.#shown = shown;
+    this.#rewrites = alone && process.stderr.isTTY === true;
   }
 
   update({ stage, page, pages, regions }: ParseProgress): void {
@@ -27,12 +27,14 @@ export class Progress {
   }
 
   warn(warnings: readonly Warning[]): void {
-    for (const { kind, message, page } of warnings) {
-      if (SILENT.has(kind) || !this.#shown) continue;
-      process.stderr.write(
-        `${this.#rewrites ? "\r\u001b[K" : ""}${this.#label}${page === undefined ? "" : ` page ${page + 1}`}: ${message}\n`,
-      );
-    }
+    for (const { kind, message, page } of warnings) if (!SILENT.has(kind)) this.note(message, page);
+  }
+
+  /** A line of its own, about a page (from 0) or the whole. */
+  note(message: string, page?: number): void {
+    if (!this.#shown) return;
+    const where = page === undefined ? "" : ` page ${page + 1}`;
+    process.stderr.write(`${this.#rewrites ? "\r\u001b[K" : ""}${this.#label}${where}: ${message}\n`);
   }
 
   finish(): void {

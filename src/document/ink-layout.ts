@@ -1,84 +1,260 @@
 /**
- * Regions from white space, for pages whose layout answer cannot be believed: the page's ink is cut recursively at its widest gaps, between
- * paragraphs and between columns (the XY-cut of Nagy and Seth, 1984). Finds blocks of print in reading order; every one counts as text.
+ * Regions without a model, for weights that have not learnt layout and for pages whose layout answer cannot be believed: letters are
+ * gathered into lines, lines into paragraphs and tables, and these are put in reading order (`white-space/`). Finds titles by their size
+ * and weight, pictures, headers and footers by their place. Refuses to read.
  */
-import { estimateLineHeight } from "../image/ink.ts";
-import { type InkMask, inkMask } from "../image/ink-mask.ts";
-import type { RgbImage } from "../image/rgb-image.ts";
-import type { Box, LayoutRegion } from "./types.ts";
+import { withEvenLight } from "../image/even-light.ts";
+import { inkMask } from "../image/ink-mask.ts";
+import { crop, type PixelBox, type QuarterTurn, type RgbImage, rotateCounterClockwise } from "../image/rgb-image.ts";
+import { turnCounterClockwise } from "../image/turn.ts";
+import type { Angle, Box, LayoutRegion } from "./types.ts";
+import { chains, type PrintLine, printLines } from "./white-space/lines.ts";
+import {
+  around,
+  boxOf,
+  type Extent,
+  heightOf,
+  median,
+  overlapAcross,
+  overlapDown,
+  type PageMarks,
+  pageMarks,
+  widthOf,
+} from "./white-space/marks.ts";
+import { type Paragraph, paragraphs } from "./white-space/paragraphs.ts";
+import { postureOf } from "./white-space/posture.ts";
+import { readingOrder } from "./white-space/reading-order.ts";
+import { printTables } from "./white-space/tables.ts";
 
-type PixelBox = LayoutRegion["pixelBox"];
-
-/** White between paragraphs and between columns, in line pitches. */
-const PARAGRAPH_GAP = 0.85;
-const COLUMN_GAP = 1.1;
-/** Over fewer lines than this, white that runs down may be word spaces that happen to meet; it must be wider then. */
-const COLUMN_LINES = 3;
-const SHORT_COLUMN_GAP = 3;
-/** Pitch of print where it cannot be measured, as a share of the page's height. */
-const USUAL_PITCH = 1 / 60;
-/** A block smaller than this many square pitches is dirt. */
-const LEAST_AREA = 0.05;
-
-interface Gap {
-  readonly from: number;
-  readonly to: number;
+/** A region; a table comes with the places of its cells, row by row, column by column, null where nothing is printed. */
+export interface InkRegion extends LayoutRegion {
+  readonly cells?: readonly (readonly (PixelBox | null)[])[];
 }
 
-/** Ink per row (`across` false) or per column of a box. */
-function profile({ width, ink }: InkMask, [left, top, right, bottom]: PixelBox, across: boolean): Uint32Array {
-  const counts = new Uint32Array(across ? right - left : bottom - top);
-  for (let y = top; y < bottom; y++) {
-    for (let x = left; x < right; x++) counts[across ? x - left : y - top] += ink[y * width + x];
+/** A page set upright: its picture, the quarters it was turned by, counter-clockwise, and the degrees it lay crooked. */
+export interface UprightPage {
+  readonly image: RgbImage;
+  readonly turn: QuarterTurn;
+  readonly skew: number;
+}
+
+/** Degrees below which a page counts as level: over a line of print it is less than the line's gap. */
+const LEVEL = 0.25;
+
+/** Sets a page upright that lies on its side or crooked. */
+export function setUpright(page: RgbImage): UprightPage {
+  const { turn, skew } = postureOf(pageMarks(inkMask(withEvenLight(page))));
+  const straight = rotateCounterClockwise(page, turn);
+  return Math.abs(skew) < LEVEL ? { image: straight, turn, skew: 0 } : { image: turnCounterClockwise(straight, skew), turn, skew };
+}
+
+interface Block extends Extent {
+  readonly class: string;
+  readonly angle: Angle;
+  /** Continues the paragraph of the block before it. */
+  readonly mergePrev?: true;
+  readonly cells?: readonly (readonly (Extent | null)[])[];
+}
+
+/** Print of a title is so much larger than that of the page, or a little larger and heavier, or so much heavier. */
+const TITLE_SIZE = 1.3;
+const LARGER = 1.08;
+const LARGER_AND_HEAVIER = 1.28;
+const TITLE_WEIGHT = 1.2;
+const TITLE_LINES = 3;
+/** Headers and footers lie in this part of the page's height, this many letter heights from everything else. */
+const MARGIN_SHARE = 0.08;
+const APART = 3;
+/** A page with fewer lines has no headers: its first line may be its title. */
+const LEAST_LINES = 8;
+const NUMBER_LETTERS = 5;
+
+const weightOf = (letters: PrintLine["letters"]): number =>
+  letters.reduce((sum, { pixels }) => sum + pixels, 0) / letters.reduce((sum, letter) => sum + widthOf(letter) * heightOf(letter), 1);
+
+/** Size and weight that most letters of the page have. */
+function bodyPrint(lines: readonly PrintLine[]): { readonly height: number; readonly weight: number } {
+  const usual = (of: (line: PrintLine) => number): number => {
+    const values = lines.flatMap((line) => Array<number>(line.letters.length).fill(of(line)));
+    return median(values);
+  };
+  return { height: usual(({ letterHeight }) => letterHeight), weight: usual(({ letters }) => weightOf(letters)) };
+}
+
+/** Lines set upwards or downwards beside the text: letters that stand alone on their level, one above the other. */
+function sidewaysLines({ letters, letterHeight }: PageMarks): { readonly sides: readonly Extent[]; readonly rest: PageMarks["letters"] } {
+  if (letterHeight === 0) return { sides: [], rest: letters };
+  const alone = chains(letters, letterHeight, 1).filter((chain) => chain.length <= 2);
+  const turned = alone.map((members) => {
+    const { left, top, right, bottom } = around(members);
+    return { members, left: top, top: left, right: bottom, bottom: right };
+  });
+  const columns = chains(turned, letterHeight, 1)
+    .filter((column) => column.length >= 6)
+    .filter((column) => median(gapsDown(column)) < 0.5 * letterHeight);
+  const within = new Set(columns.flat().flatMap(({ members }) => members));
+  const sides = columns.map((column) => around(column.flatMap(({ members }) => members)));
+  return { sides, rest: letters.filter((letter) => !within.has(letter)) };
+}
+
+/** Gaps between the members of a column that was turned, as they follow each other. */
+function gapsDown(column: readonly Extent[]): number[] {
+  const sorted = [...column].sort((a, b) => a.left - b.left);
+  return sorted.slice(1).map(({ left }, i) => left - sorted[i].right);
+}
+
+function classOf(paragraph: Paragraph, body: { readonly height: number; readonly weight: number }, columns: number): string {
+  const { lines, letterHeight } = paragraph;
+  const letters = lines.flatMap((line) => line.letters);
+  if (lines.length > TITLE_LINES || letters.length < 6) return "text";
+  const size = letterHeight / body.height;
+  const weight = weightOf(letters) / body.weight;
+  if (size >= TITLE_SIZE || (size >= LARGER && size * weight >= LARGER_AND_HEAVIER)) return "title";
+  return weight >= TITLE_WEIGHT && size >= 0.95 && lines.length === 1 && widthOf(paragraph) < 0.7 * columns ? "title" : "text";
+}
+
+/** Width of the widest paragraph that has several lines: the page's column. */
+const columnWidth = (found: readonly Paragraph[]): number =>
+  Math.max(0, ...found.filter(({ lines }) => lines.length > 2).map(widthOf)) || Number.POSITIVE_INFINITY;
+
+/** Names single lines at the upper and lower edge that stand apart from everything else. */
+function withMargins(blocks: readonly Block[], found: ReadonlyMap<Block, Paragraph>, page: RgbImage, body: number): Block[] {
+  const lineCount = [...found.values()].reduce((sum, { lines }) => sum + lines.length, 0);
+  if (lineCount < LEAST_LINES) return [...blocks];
+  return blocks.map((block) => {
+    const paragraph = found.get(block);
+    if (!paragraph || paragraph.lines.length > 1 || paragraph.letterHeight > 1.15 * body) return block;
+    const above = block.bottom < MARGIN_SHARE * page.height;
+    const below = block.top > (1 - MARGIN_SHARE) * page.height;
+    if (!above && !below) return block;
+    const others = blocks.filter((other) => other !== block && (above ? other.bottom > block.bottom + body : other.top < block.top - body));
+    const apart = others.every((other) => (above ? other.top - block.bottom : block.top - other.bottom) > APART * body);
+    if (!apart) return block;
+    const isNumber = paragraph.lines[0].letters.length <= NUMBER_LETTERS && widthOf(block) < 6 * body;
+    return { ...block, class: isNumber ? "page_number" : above ? "header" : "footer" };
+  });
+}
+
+/** Dirt at the very edge of a scan: a line or two of next to nothing. */
+function isDirt(paragraph: Paragraph, page: RgbImage, letterHeight: number): boolean {
+  const few = paragraph.lines.flatMap(({ letters }) => letters).length <= 3;
+  const margin = 0.012 * Math.max(page.width, page.height);
+  const atEdge =
+    paragraph.left < margin || paragraph.top < margin || paragraph.right > page.width - margin || paragraph.bottom > page.height - margin;
+  return atEdge && (few || heightOf(paragraph) < 0.8 * letterHeight);
+}
+
+/** Share of a picture's pixels that must be of one brightness for print to be looked for on it. */
+const GROUND_SHARE = 0.55;
+/** Share of the marks on it that must stand in lines. */
+const PRINTED_SHARE = 0.7;
+
+/** The blocks printed on a coloured ground that the page's own ink measure takes for a picture; null if it is one. */
+function printOnGround(page: RgbImage, picture: Extent): Block[] | null {
+  const image = crop(page, boxOf(picture));
+  const histogram = new Uint32Array(64);
+  for (let at = 0; at < image.data.length; at += 3) histogram[((image.data[at] + image.data[at + 1] + image.data[at + 2]) / 12) | 0]++;
+  if (Math.max(...histogram) < (GROUND_SHARE * image.data.length) / 3) return null;
+  const mask = inkMask(image);
+  const marks = pageMarks(mask);
+  const lines = printLines(mask, marks).filter(({ letters }) => letters.length >= 4);
+  const inked = (letters: PageMarks["letters"]): number => letters.reduce((sum, { pixels }) => sum + pixels, 0);
+  const all = inked(marks.letters) + marks.pictures.reduce((sum, extent) => sum + widthOf(extent) * heightOf(extent), 0);
+  if (lines.length === 0 || lines.reduce((sum, { letters }) => sum + inked(letters), 0) < PRINTED_SHARE * all) return null;
+  return paragraphs(lines).map((paragraph) => ({
+    ...around([paragraph].map(({ left, top, right, bottom }) => ({ left: left + picture.left, top: top + picture.top, right: right + picture.left, bottom: bottom + picture.top }))), // biome-ignore format: one step
+    class: "text",
+    angle: 0,
+  }));
+}
+
+function blocksOf(page: RgbImage): { readonly blocks: Block[]; readonly letterHeight: number } {
+  const mask = inkMask(withEvenLight(page));
+  const marks = pageMarks(mask);
+  const { letterHeight } = marks;
+  const { sides, rest: letters } = sidewaysLines(marks);
+  const level = printLines(mask, { ...marks, letters });
+  const { tables, rest } = printTables(level);
+  const body = level.length === 0 ? { height: letterHeight, weight: 1 } : bodyPrint(level);
+  const text = paragraphs(rest).filter((paragraph) => !isDirt(paragraph, page, letterHeight));
+  const width = columnWidth(text);
+  const found = new Map<Block, Paragraph>(
+    text.map((paragraph) => {
+      const { left, top, right, bottom } = paragraph;
+      return [{ left, top, right, bottom, class: classOf(paragraph, body, width), angle: 0 }, paragraph];
+    }),
+  );
+  const grids = tables.map(({ cells, ...extent }): Block => {
+    const places = cells.map((row) => row.map((lines) => (lines.length === 0 ? null : around(lines))));
+    return { ...extent, class: "table", angle: 0, cells: places };
+  });
+  const pictures = marks.pictures.flatMap((picture) => printOnGround(page, picture) ?? [{ ...picture, class: "image", angle: 0 } as Block]);
+  const asides = sides.map((extent): Block => ({ ...extent, class: "aside_text", angle: 270 }));
+  const named = withMargins([...found.keys(), ...grids, ...pictures], found, page, body.height);
+  const inBody = (block: Block) => !MARGINS.has(block.class);
+  const ofMargin = (above: boolean) => named.filter((block) => !inBody(block) && block.top < page.height / 2 === above);
+  const ordered = [...ofMargin(true), ...readingOrder(named.filter(inBody)), ...ofMargin(false), ...asides];
+  const obstacles = [...tables, ...marks.pictures, ...rest];
+  const blocks = ordered.flatMap((block) => {
+    const paragraph = found.get(block);
+    if (!paragraph || paragraph.lines.length < 2) return [block];
+    return piecesOf(
+      block,
+      paragraph,
+      obstacles.filter((other) => !paragraph.lines.includes(other as PrintLine)),
+    );
+  });
+  return { blocks, letterHeight };
+}
+
+/**
+ * A paragraph in pieces whose boxes hold nothing else: one that runs around a picture or beside another column's heading would take parts
+ * of it along.
+ */
+function piecesOf(block: Block, { lines }: Paragraph, others: readonly Extent[]): Block[] {
+  const reaches = (extent: Extent) => others.some((other) => overlapAcross(extent, other) > 2 && overlapDown(extent, other) > 2);
+  const pieces: (readonly PrintLine[])[] = [];
+  for (const line of lines) {
+    const last = pieces[pieces.length - 1];
+    if (last && !reaches(around([...last, line]))) pieces[pieces.length - 1] = [...last, line];
+    else pieces.push([line]);
   }
-  return counts;
+  return pieces.map((piece, i) => ({ ...block, ...around(piece), ...(i > 0 ? { mergePrev: true } : {}) }));
 }
 
-/** First and last inked place of a profile, and the widest run without ink between them. */
-function span(counts: Uint32Array): { readonly first: number; readonly last: number; readonly gap: Gap } | null {
-  const first = counts.findIndex((count) => count > 0);
-  if (first < 0) return null;
-  let last = first;
-  let gap: Gap = { from: first, to: first };
-  for (let i = first; i < counts.length; i++) {
-    if (counts[i] === 0) continue;
-    if (i - last - 1 > gap.to - gap.from) gap = { from: last + 1, to: i };
-    last = i;
-  }
-  return { first, last: last + 1, gap };
-}
+const MARGINS = new Set(["header", "footer", "page_number"]);
+/** Paper kept around a block, in letter heights, so that no edge of a letter is cut. */
+const MARGIN = 0.15;
 
-function cut(mask: InkMask, box: PixelBox, pitch: number): PixelBox[] {
-  const rows = span(profile(mask, box, false));
-  const columns = span(profile(mask, box, true));
-  if (!rows || !columns) return [];
-  const tight: PixelBox = [box[0] + columns.first, box[1] + rows.first, box[0] + columns.last, box[1] + rows.last];
-  const [left, top, right, bottom] = tight;
-  const leastColumn = (bottom - top > COLUMN_LINES * pitch ? COLUMN_GAP : SHORT_COLUMN_GAP) * pitch;
-  const down = (rows.gap.to - rows.gap.from) / (PARAGRAPH_GAP * pitch);
-  const across = (columns.gap.to - columns.gap.from) / leastColumn;
-  if (Math.max(down, across) < 1) return (right - left) * (bottom - top) < LEAST_AREA * pitch ** 2 ? [] : [tight];
-  if (down >= across) {
-    const at = box[1] + rows.gap.from;
-    return [...cut(mask, [left, top, right, at], pitch), ...cut(mask, [left, at, right, bottom], pitch)];
-  }
-  const at = box[0] + columns.gap.from;
-  return [...cut(mask, [left, top, at, bottom], pitch), ...cut(mask, [at, top, right, bottom], pitch)];
-}
-
-/** Blocks of print on `page`, in reading order; none on a blank one. */
-export function inkLayout(page: RgbImage): LayoutRegion[] {
+/** Blocks of print and pictures on an upright `page`, in reading order; none on a blank one. */
+export function inkLayout(page: RgbImage): InkRegion[] {
   const { width, height } = page;
-  const pitch = estimateLineHeight(page)?.pitch ?? height * USUAL_PITCH;
-  return cut(inkMask(page), [0, 0, width, height], pitch).map((pixelBox): LayoutRegion => {
-    const thousandth = (edge: number, length: number, round: (value: number) => number) =>
-      Math.min(1000, Math.max(0, round((edge * 1000) / length)));
+  const { blocks, letterHeight } = blocksOf(page);
+  const margin = Math.max(2, Math.round(MARGIN * letterHeight));
+  const grown = ({ left, top, right, bottom }: Extent): PixelBox => [
+    Math.max(0, left - margin),
+    Math.max(0, top - margin),
+    Math.min(width, right + margin),
+    Math.min(height, bottom + margin),
+  ];
+  const thousandth = (edge: number, length: number, round: (value: number) => number) =>
+    Math.min(1000, Math.max(0, round((edge * 1000) / length)));
+  return blocks.map((block): InkRegion => {
+    const pixelBox = grown(block);
     const box: Box = [
       thousandth(pixelBox[0], width, Math.floor),
       thousandth(pixelBox[1], height, Math.floor),
       thousandth(pixelBox[2], width, Math.ceil),
       thousandth(pixelBox[3], height, Math.ceil),
     ];
-    return { class: "text", box, pixelBox, angle: 0 };
+    const cells = block.cells?.map((row) => row.map((cell) => cell && grown(cell)));
+    return {
+      class: block.class,
+      box,
+      pixelBox,
+      angle: block.angle,
+      ...(block.mergePrev ? { mergePrev: true } : {}),
+      ...(cells ? { cells } : {}),
+    };
   });
 }

@@ -7,15 +7,17 @@ import type { ReadingProfile } from "../engine/reading-profile.ts";
 import type { Recognizer, RecognizerIdentity } from "../engine/recognizer.ts";
 import type { DecodingOptions, RecognitionEvent, RecognitionRequest, RecognitionResult } from "../engine/types.ts";
 import { cropRegion } from "../image/crops.ts";
+import { nearlyEmpty } from "../image/ink.ts";
 import { crop, pasteOnWhite, type RgbImage } from "../image/rgb-image.ts";
-import { bandsOf, isNearEmpty, rejoin } from "./crop-guards.ts";
-import { parseFormula } from "./formula.ts";
-import { inkLayout } from "./ink-layout.ts";
+import { tasks } from "../text/prompts.ts";
+import { bandsOf, longestAnswer } from "./crop-guards.ts";
+import { type InkRegion, inkLayout, setUpright } from "./ink-layout.ts";
 import { inkCoverage, inkOverlap, LEAST_COVERAGE, MOST_OVERLAP } from "./layout-coverage.ts";
 import { borderOf, decideLayout, type LayoutAttempt } from "./layout-retry.ts";
 import { parseLayout } from "./layout-text.ts";
+import { readRegion, tokensOf } from "./region-reading.ts";
 import { planRegions, type RegionPlan, type RegionPolicy } from "./regions.ts";
-import type { LayoutRegion, ParsedPage, ParsedRegion, Provenance, RecognitionTask, RegionContent, TokenReading, Warning } from "./types.ts";
+import type { LayoutRegion, ParsedPage, ParsedRegion, RecognitionTask, Warning } from "./types.ts";
 
 export interface PageParseOptions extends RegionPolicy {
   /** The page's regions where they are known beforehand; the layout is then not asked for. */
@@ -38,9 +40,10 @@ export type PageEvent =
   | { readonly kind: "layout"; readonly regions: readonly LayoutRegion[] }
   | { readonly kind: "recognition"; readonly region: number; readonly event: RecognitionEvent };
 
-/** A parsed page and the pictures cut from it, by the path that its regions name. */
+/** A parsed page, the picture its boxes lie on, and the pictures cut from it, by the path that its regions name. */
 export interface PageParse {
   readonly page: ParsedPage;
+  readonly image: RgbImage;
   readonly crops: ReadonlyMap<string, RgbImage>;
 }
 
@@ -49,21 +52,26 @@ interface Piece {
   readonly request: RecognitionRequest;
 }
 
-const ENDED: Readonly<Record<string, Provenance["ended"]>> = { stop: "stop-token", length: "length", repetition: "repetition" };
 /** Classes whose crop is saved beside the Markdown. */
 const PICTURED = new Set(["image", "chart", "image_block", "table"]);
 
-/** The pictures a text region is read from: bands the weights can take; weights that read lines cut them themselves. */
-function textPictures(cut: RgbImage, { linePixels, regionTokens }: ReadingProfile): RgbImage[] {
-  if (linePixels !== null) return [cut];
-  return bandsOf(cut, "text", { tokens: regionTokens, tokenSide: 28 })
+/** The pictures a region is read from: bands the weights can take. Weights that read lines cut a text themselves. */
+function bandPictures(cut: RgbImage, task: RecognitionTask, { linePixels, regionTokens }: ReadingProfile): RgbImage[] {
+  if (task === "text" && linePixels !== null) return [cut];
+  return bandsOf(cut, task, { tokens: regionTokens, tokenSide: 28 })
     .map(({ top, bottom }) => (top === 0 && bottom === cut.height ? cut : crop(cut, [0, top, cut.width, bottom])))
-    .filter((band) => !isNearEmpty(band));
+    .filter((band) => !nearlyEmpty(band));
+}
+
+/** `decoding` with an end to answers that say more than `picture` can hold; whoever set an end, or made the answer one block, keeps it. */
+function bounded(decoding: DecodingOptions, task: RecognitionTask, picture: RgbImage): DecodingOptions {
+  if (decoding.maxTokens !== undefined || decoding.blockLength === "answer") return decoding;
+  return { ...decoding, maxTokens: longestAnswer(picture, tasks[task].maxAnswerTokens) };
 }
 
 /** What the layout step hands on; `result` is the model's answer, null where it was not asked. */
 interface FoundLayout {
-  readonly regions: readonly LayoutRegion[];
+  readonly regions: readonly InkRegion[];
   readonly warnings: readonly Warning[];
   readonly result: RecognitionResult | null;
   readonly attempts: number;
@@ -82,7 +90,7 @@ async function findRegions(image: RgbImage, recognizer: Recognizer<RecognizerIde
     const [result] = await recognizer.recognize([{ task: "layout", image: page, prompt: options.layoutPrompt, decoding }], {
       signal: options.signal,
     });
-    return { result, decision: decideLayout(attempt, parseLayout(result.text, page), { ...image, blank: isNearEmpty(image) }) };
+    return { result, decision: decideLayout(attempt, parseLayout(result.text, page), { ...image, blank: nearlyEmpty(image) }) };
   };
   const first = await ask("plain");
   if (first.decision.kind === "accept") return { ...first.decision, result: first.result, attempts: 1 };
@@ -113,61 +121,6 @@ function believable(image: RgbImage, layout: FoundLayout): FoundLayout {
   return { ...layout, regions, warnings: [...layout.warnings, { kind: "whole-page", message }] };
 }
 
-function tokensOf(results: readonly RecognitionResult[]): TokenReading[] {
-  return results.flatMap(({ tokens }) => tokens.map(({ text, confidence, step }) => ({ text, confidence, step: step - 1 })));
-}
-
-function contentOf(task: RecognitionTask, answer: string): { content: RegionContent; repairs?: readonly string[] } {
-  if (task === "table") return { content: { kind: "table", otsl: answer } };
-  if (task === "text") return { content: { kind: "text", text: answer } };
-  const { latex, flagged, repairs } = parseFormula(answer);
-  return { content: { kind: "formula", latex, ...(flagged ? { flagged } : {}) }, repairs };
-}
-
-function readRegion(
-  plan: RegionPlan,
-  region: LayoutRegion,
-  results: readonly RecognitionResult[],
-  page: number,
-  options: PageParseOptions,
-  warn: (warning: Warning) => void,
-): ParsedRegion {
-  const { task } = plan;
-  if (task === null || results.length === 0)
-    return { ...region, content: { kind: "none" }, provenance: { task, ...(plan.skipped ? { skipped: plan.skipped } : {}) } };
-  const answer = rejoin(
-    results.map(({ text }) => text),
-    task,
-  );
-  const { content, repairs } = contentOf(task, answer);
-  const confidences = results.flatMap(({ tokens }) => tokens.map(({ confidence }) => confidence));
-  const about = { page, region: plan.region };
-  if (results.some(({ ended }) => ended === "length"))
-    warn({ kind: "answer-truncated", message: "the answer reached its token limit and may be incomplete", ...about });
-  if (results.some(({ ended }) => ended === "repetition"))
-    warn({ kind: "runaway", message: "the answer repeated itself and was cut", ...about });
-  if (content.kind === "formula" && content.flagged)
-    warn({ kind: "formula-unrendered", message: "the formula does not render and is kept as it was read", ...about });
-  if (results.length > 1) warn({ kind: "banded", message: `the region was read in ${results.length} bands`, ...about });
-  return {
-    ...region,
-    content,
-    ...(confidences.length > 0
-      ? { confidence: confidences.reduce((a, b) => a + b, 0) / confidences.length, minConfidence: Math.min(...confidences) }
-      : {}),
-    ...(options.keepTokens ? { tokens: tokensOf(results) } : {}),
-    provenance: {
-      task,
-      ...(task === "formula" ? { answer } : {}),
-      steps: results.reduce((sum, { steps }) => sum + steps, 0),
-      forwardPasses: results.reduce((sum, { forwards }) => sum + forwards, 0),
-      ended: ENDED[results[results.length - 1].ended],
-      ...(results.length > 1 ? { bands: results.length } : {}),
-      ...(repairs && repairs.length > 0 ? { repairs } : {}),
-    },
-  };
-}
-
 /** Parses one page. `index` counts from 0 and names the page's pictures. */
 export async function parsePage(
   image: RgbImage,
@@ -175,25 +128,33 @@ export async function parsePage(
   recognizer: Recognizer<RecognizerIdentity>,
   options: PageParseOptions = {},
 ): Promise<PageParse> {
-  options.onEvent?.({ kind: "page", page: index, image });
   const { profile } = recognizer.info;
-  const layout = believable(image, await findRegions(image, recognizer, options));
+  // Weights that find regions themselves know pages that lie on their side; white space does not.
+  const { image: page, turn, skew } = profile.detectsLayout ? { image, turn: 0, skew: 0 } : setUpright(image);
+  options.onEvent?.({ kind: "page", page: index, image: page });
+  const layout = believable(page, await findRegions(page, recognizer, options));
   options.onEvent?.({ kind: "layout", regions: layout.regions });
   const warnings: Warning[] = layout.warnings.map((warning) => ({ ...warning, page: index }));
-  const plans = planRegions(layout.regions, options);
   const crops = new Map<string, RgbImage>();
   const paths = new Map<number, string>();
   const pieces: Piece[] = [];
-  const finalPlans = plans.map((plan): RegionPlan => {
-    const region = layout.regions[plan.region];
-    const cut = cropRegion(image, { box: region.box, angle: region.angle });
+  const ask = (region: number, task: RecognitionTask, picture: RgbImage): void => {
+    const decoding = bounded({ ...options.decoding, ...options.taskDecoding?.[task] }, task, picture);
+    pieces.push({ region, request: { task, image: picture, decoding } });
+  };
+  const regions = layout.regions.map(
+    ({ cells, ...region }): InkRegion => (cells && !profile.detectsLayout ? { ...region, cells } : region),
+  );
+  const plans = planRegions(regions, options).map((plan): RegionPlan => {
+    const region = regions[plan.region];
+    const cut = cropRegion(page, { box: region.box, angle: region.angle });
     if (PICTURED.has(region.class)) {
       const path = `images/page-${index + 1}-region-${plan.region + 1}.png`;
       paths.set(plan.region, path);
       crops.set(path, cut);
     }
     if (plan.task === null) return plan;
-    if (isNearEmpty(cut)) {
+    if (nearlyEmpty(cut)) {
       warnings.push({
         kind: "near-empty",
         message: `the ${region.class} region is blank and was not read`,
@@ -202,9 +163,8 @@ export async function parsePage(
       });
       return { ...plan, task: null, skipped: "near-empty" };
     }
-    const decoding = { ...options.decoding, ...options.taskDecoding?.[plan.task] };
-    const pictures = plan.task === "text" ? textPictures(cut, profile) : [cut];
-    for (const picture of pictures) pieces.push({ region: plan.region, request: { task: plan.task, image: picture, decoding } });
+    if (region.cells) for (const cell of region.cells.flat()) cell && ask(plan.region, "text", crop(page, cell));
+    else for (const picture of bandPictures(cut, plan.task, profile)) ask(plan.region, plan.task, picture);
     return plan;
   });
 
@@ -216,17 +176,20 @@ export async function parsePage(
       onEvent: options.onEvent && ((event) => options.onEvent!({ kind: "recognition", region: pieces[event.request].region, event })),
     },
   );
-  const regions = finalPlans.map((plan): ParsedRegion => {
-    const own = results.filter((_, i) => pieces[i].region === plan.region).flatMap((result) => result.lines ?? [result]);
-    const region = readRegion(plan, layout.regions[plan.region], own, index, options, (warning) => warnings.push(warning));
+  const warn = (warning: Warning): void => void warnings.push(warning);
+  const read = plans.map((plan): ParsedRegion => {
+    const own = results.filter((_, i) => pieces[i].region === plan.region);
+    const region = readRegion(plan, regions[plan.region], own, { page: index, keepTokens: options.keepTokens, warn });
     const path = paths.get(plan.region);
     return path === undefined ? region : { ...region, image: path };
   });
-  const page: ParsedPage = {
+  const parsed: ParsedPage = {
     index,
-    width: image.width,
-    height: image.height,
-    regions,
+    width: page.width,
+    height: page.height,
+    ...(turn === 0 ? {} : { turn }),
+    ...(skew === 0 ? {} : { skew }),
+    regions: read,
     warnings,
     ...(layout.result
       ? {
@@ -238,5 +201,5 @@ export async function parsePage(
         }
       : {}),
   };
-  return { page, crops };
+  return { page: parsed, image: page, crops };
 }

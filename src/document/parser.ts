@@ -1,9 +1,9 @@
 /**
  * Documents in, pages out: opens a file of any supported kind, parses it page by page and forgets each page once it is handed on, so
- * that memory does not grow with the document.
+ * that memory does not grow with the document. A few pages may be on their way at once; they are handed on in order.
  */
 import type { Recognizer, RecognizerIdentity } from "../engine/recognizer.ts";
-import { MineruError } from "../error.ts";
+import { type ErrorCode, MineruError } from "../error.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
 import { openSource, type PageSource, type SourceOptions } from "../image/sources.ts";
 import { readDocumentFile } from "./document-file.ts";
@@ -26,15 +26,18 @@ export interface ParseProgress {
 export interface ParseOptions extends Omit<PageParseOptions, "onEvent" | "layout">, Pick<SourceOptions, "password" | "dpi"> {
   /** Pages to parse, from 0; all if absent. */
   readonly pages?: readonly number[];
+  /** Chooses the pages once their number is known; `pages` is then without effect. */
+  readonly choosePages?: (pageCount: number) => readonly number[];
+  /** Pages on their way at once: that many are in memory. Default 1: a page is begun when the one before it is taken. */
+  readonly window?: number;
   /** A page that cannot be rendered or read is kept, empty and with a warning (default), or its error is thrown. */
   readonly failedPages?: "keep" | "throw";
   readonly onProgress?: (progress: ParseProgress) => void;
   readonly onEvent?: PageParseOptions["onEvent"];
 }
 
-/** A parsed page with its own picture, for overlays. */
+/** A parsed page. */
 export interface DocumentPage extends PageParse {
-  readonly image: RgbImage;
   /** Pages of the document. */
   readonly pageCount: number;
 }
@@ -49,17 +52,23 @@ function failedPage(index: number, error: unknown): ParsedPage {
   return { index, width: 1, height: 1, regions: [], warnings: [{ kind: "page-failed", message, page: index }] };
 }
 
+/** Failures that are the machine's or the server's: the next page would fail as well, and another time this one would not. */
+const NOT_THE_PAGE = new Set<ErrorCode>(["network-failed", "server-failed", "runtime-failed", "runtime-unavailable"]);
+
+const isThePage = (error: unknown): boolean => error instanceof MineruError && !NOT_THE_PAGE.has(error.code);
+
 /**
  * Parses a document page by page. A page that cannot be rendered or read is handed on empty, with a `page-failed` warning, and does not
- * stop the others; errors of the document as a whole are thrown.
- * @throws MineruError; the signal's reason when it is aborted.
+ * stop the others; errors of the document as a whole, of the machine and of a server are thrown.
+ * @throws MineruError; RangeError for pages it has not and a window below 1; the signal's reason when it is aborted.
  */
 export async function* parseDocument(
   input: DocumentInput,
   recognizer: Recognizer<RecognizerIdentity>,
   options: ParseOptions = {},
 ): AsyncGenerator<DocumentPage, void, undefined> {
-  const { password, dpi, signal, onProgress } = options;
+  const { password, dpi, signal, onProgress, window = 1 } = options;
+  if (!(Number.isInteger(window) && window >= 1)) throw new RangeError(`\`window\` expected a positive whole number, got ${window}`);
   const source =
     typeof input === "object" && "width" in input
       ? singlePage(input)
@@ -68,40 +77,55 @@ export async function* parseDocument(
           signal,
           ...(dpi === undefined ? {} : { dpi }),
         });
+  const { pageCount } = source;
+  // Whoever stops taking pages stops those on their way.
+  const abandoned = new AbortController();
+  const stop = signal ? AbortSignal.any([signal, abandoned.signal]) : abandoned.signal;
+
+  const parseOne = async (index: number): Promise<DocumentPage> => {
+    const at = { page: index, pages: pageCount };
+    onProgress?.({ stage: "render", ...at });
+    let parsed: DocumentPage;
+    try {
+      const image = await source.page(index);
+      onProgress?.({ stage: "layout", ...at });
+      const result = await parsePage(image, index, recognizer, {
+        ...options,
+        signal: stop,
+        onEvent: (event) => {
+          if (event.kind === "layout") onProgress?.({ stage: "read", ...at, regions: event.regions.length });
+          options.onEvent?.(event);
+        },
+      });
+      parsed = { ...result, pageCount };
+    } catch (error) {
+      const thrown = pageCount === 1 || options.failedPages === "throw";
+      if (stop.aborted || thrown || !isThePage(error)) throw error;
+      const blank = { width: 1, height: 1, data: new Uint8Array(3).fill(255) };
+      parsed = { page: failedPage(index, error), crops: new Map(), image: blank, pageCount };
+    }
+    onProgress?.({ stage: "done", ...at });
+    return parsed;
+  };
+
+  const begun: Promise<DocumentPage>[] = [];
   try {
-    const { pageCount } = source;
-    const wanted = options.pages ?? Array.from({ length: pageCount }, (_, i) => i);
+    const wanted = options.choosePages?.(pageCount) ?? options.pages ?? Array.from({ length: pageCount }, (_, i) => i);
     const missing = wanted.find((index) => index >= pageCount);
     if (missing !== undefined) throw new RangeError(`\`pages\` expected numbers up to ${pageCount}, got ${missing + 1}`);
-    for (const index of wanted) {
-      signal?.throwIfAborted();
-      onProgress?.({ stage: "render", page: index, pages: pageCount });
-      let parsed: DocumentPage;
-      try {
-        const image = await source.page(index);
-        onProgress?.({ stage: "layout", page: index, pages: pageCount });
-        const result = await parsePage(image, index, recognizer, {
-          ...options,
-          onEvent: (event) => {
-            if (event.kind === "layout") onProgress?.({ stage: "read", page: index, pages: pageCount, regions: event.regions.length });
-            options.onEvent?.(event);
-          },
-        });
-        parsed = { ...result, image, pageCount };
-      } catch (error) {
-        const thrown = pageCount === 1 || options.failedPages === "throw";
-        if (signal?.aborted || !(error instanceof MineruError) || thrown) throw error;
-        parsed = {
-          page: failedPage(index, error),
-          crops: new Map(),
-          image: { width: 1, height: 1, data: new Uint8Array(3).fill(255) },
-          pageCount,
-        };
+    for (let next = 0; next < wanted.length || begun.length > 0; ) {
+      stop.throwIfAborted();
+      while (begun.length < window && next < wanted.length) {
+        const page = parseOne(wanted[next++]);
+        // It is waited for below, perhaps after another one has failed.
+        page.catch(() => undefined);
+        begun.push(page);
       }
-      onProgress?.({ stage: "done", page: index, pages: pageCount });
-      yield parsed;
+      yield await begun.shift()!;
     }
   } finally {
+    abandoned.abort(new DOMException("the pages are no longer wanted", "AbortError"));
+    await Promise.allSettled(begun);
     source.close();
   }
 }

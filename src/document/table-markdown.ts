@@ -21,6 +21,17 @@ export function tableToMarkdown(grid: TableGrid, inline: readonly [string, strin
   return rows.join("\n");
 }
 
+/** `grid` with every cell in one place: one that spans several stands in the first of them, the others are empty. */
+export function withoutSpans(grid: TableGrid): TableGrid {
+  const single = (text: string, row: number, col: number) => ({ text, row, col, rowspan: 1, colspan: 1 });
+  return grid.map((row, r) => row.map((cell, c) => single(cell?.text ?? "", r, c)));
+}
+
+/** How many cells of `grid` span several places. */
+export function spanningCells(grid: TableGrid): number {
+  return grid.flat().filter((cell) => cell !== null && cell.rowspan * cell.colspan > 1).length;
+}
+
 /** A formula in its delimiters, innermost pair. */
 const FORMULA = /\\\(((?:(?!\\[()])[\s\S])*)\\\)/;
 

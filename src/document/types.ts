@@ -167,6 +167,9 @@ export interface ReadPage {
 export interface ParsedPage extends ReadPage {
   readonly regions: readonly ParsedRegion[];
   readonly warnings: readonly Warning[];
+  /** Quarters in degrees, counter-clockwise, by which the page was turned before it was read, and degrees by which it lay crooked. */
+  readonly turn?: number;
+  readonly skew?: number;
   /** Size in points (1/72 inch), when the source knows it. */
   readonly points?: { readonly width: number; readonly height: number };
   /** Raw layout answer, its tokens, and how often the layout was asked for. */

@@ -68,9 +68,11 @@ function strongestContrast(histogram: Uint32Array, background: number): number {
   return 0;
 }
 
-/** A connected mark of ink (diagonals connect). */
+/** A connected mark of ink (diagonals connect): its pixels and the smallest box that holds it. */
 export interface Mark {
   readonly pixels: number;
+  readonly left: number;
+  readonly top: number;
   readonly width: number;
   readonly height: number;
 }
@@ -106,7 +108,7 @@ export function visitMarks(mask: InkMask, see: (mark: Mark) => boolean | "stop")
           stack.push(next);
         }
     }
-    const answer = see({ pixels, width: right - left + 1, height: bottom - top + 1 });
+    const answer = see({ pixels, left, top, width: right - left + 1, height: bottom - top + 1 });
     if (answer === "stop") return;
     if (!answer) for (const at of members) ink[at] = 0;
   }

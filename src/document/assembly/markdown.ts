@@ -4,7 +4,7 @@
 import { withoutBlankLines } from "../answer-text.ts";
 import type { TableGrid } from "../otsl.ts";
 import { escapeHtml, tableToHtml } from "../table-html.ts";
-import { tableToMarkdown } from "../table-markdown.ts";
+import { spanningCells, tableToMarkdown, withoutSpans } from "../table-markdown.ts";
 import type { Block, VisualBlock } from "./blocks.ts";
 import { algorithmHtml, fencedCode } from "./code.ts";
 import { type Delimiters, displayFormula, escapeLineStarts, inlineFormula, inlineMarkdown } from "./escaping.ts";
@@ -15,8 +15,10 @@ import { DOUBT_END, DOUBT_START } from "./scripts.ts";
 export interface MarkdownOptions {
   /** Print headers, footers, page numbers, side text and page footnotes at their place. Default false. */
   readonly keepParatext?: boolean;
-  /** `html`: every table as HTML. `auto`: as Markdown where no cell spans places. Default `html`. */
-  readonly tables?: "html" | "auto";
+  /** `html`: every table as HTML. `auto`: as Markdown where no cell spans places. `markdown`: always as Markdown. Default `html`. */
+  readonly tables?: "html" | "markdown" | "auto";
+  /** Told of each table that Markdown cannot show as it is. All its text is kept. */
+  readonly onTableLoss?: (loss: { readonly page: number; readonly message: string }) => void;
   /** Delimiters of formulas in a line, default `$ $`, and on their own, default `$$ $$`. */
   readonly inline?: Delimiters;
   readonly display?: Delimiters;
@@ -86,7 +88,18 @@ function visualMarkdown(block: VisualBlock, options: MarkdownOptions, inline: De
   return parts.map((part, i) => (i === 0 ? "" : part.apart || parts[i - 1].apart ? "\n\n" : "  \n") + part.text).join("");
 }
 
-function bodyParts({ body }: VisualBlock, options: MarkdownOptions, inline: Delimiters): Part[] {
+function tableText(grid: TableGrid, page: number, options: MarkdownOptions, inline: Delimiters): string {
+  const { tables = "html", onTableLoss } = options;
+  if (tables === "html") return tableBody(grid, inline);
+  const spanning = spanningCells(grid);
+  if (tables === "markdown" && spanning > 0) {
+    const cells = spanning === 1 ? "one cell spans" : `${spanning} cells span`;
+    onTableLoss?.({ page, message: `${cells} several places of a table, which Markdown cannot say: the text stands in the first of them` });
+  }
+  return tableToMarkdown(tables === "markdown" ? withoutSpans(grid) : grid, inline) ?? tableBody(grid, inline);
+}
+
+function bodyParts({ body, page }: VisualBlock, options: MarkdownOptions, inline: Delimiters): Part[] {
   switch (body.type) {
     case "code":
       return [{ text: fencedCode(body.code, body.language), apart: false }];
@@ -94,8 +107,7 @@ function bodyParts({ body }: VisualBlock, options: MarkdownOptions, inline: Deli
       return [{ text: algorithmHtml(body.text, inline), apart: true }];
     case "table": {
       if (body.grid.length === 0) return [{ text: picture(body.path), apart: false }];
-      const markdown = options.tables === "auto" ? tableToMarkdown(body.grid, inline) : null;
-      return [{ text: markdown ?? tableBody(body.grid, inline), apart: true }];
+      return [{ text: tableText(body.grid, page, options, inline), apart: true }];
     }
     default: {
       const content = escapeLineStarts(inlineMarkdown(body.content, inline));

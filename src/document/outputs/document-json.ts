@@ -17,6 +17,8 @@ export interface PageJson {
   readonly page: number;
   readonly width: number;
   readonly height: number;
+  readonly turn?: number;
+  readonly skew?: number;
   readonly points?: { readonly width: number; readonly height: number };
   readonly layout?: ParsedPage["layout"];
   readonly regions: readonly RegionJson[];
@@ -46,11 +48,9 @@ export function documentToJson(document: ParsedDocument): DocumentJson {
 
 /** Writes one page as JSON data. */
 export function pageToJson(page: ParsedPage): PageJson {
-  const { index, width, height, points, layout, warnings } = page;
-  const regions = page.regions.map(
-    (region, order): RegionJson => ({ page: index, order, ...region, content: contentToJson(region.content) }),
-  );
-  return { page: index, width, height, ...(points ? { points } : {}), ...(layout ? { layout } : {}), regions, warnings };
+  const { regions: read, warnings, index, ...about } = page;
+  const regions = read.map((region, order): RegionJson => ({ page: index, order, ...region, content: contentToJson(region.content) }));
+  return { page: index, ...about, regions, warnings };
 }
 
 /** Reads JSON data written by {@link documentToJson}. Throws `MineruError` (`data-invalid`) for another format or a newer version. */
@@ -64,12 +64,12 @@ export function documentFromJson(data: unknown): ParsedDocument {
 /** Reads one page written by {@link pageToJson}. Throws `MineruError` (`data-invalid`). */
 export function pageFromJson(data: PageJson): ParsedPage {
   if (!Number.isInteger(data?.page) || !Array.isArray(data.regions)) throw invalid("a page expected `page` and `regions`");
-  const { page: index, width, height, points, layout, warnings } = data;
-  const regions = data.regions.map(({ page: _page, order: _order, content, ...region }): ParsedRegion => {
+  const { page: index, regions: written, warnings, ...about } = data;
+  const regions = written.map(({ page: _page, order: _order, content, ...region }): ParsedRegion => {
     if (typeof content?.kind !== "string") throw invalid(`a region of page ${index} has no content`);
     return { ...region, content: contentFromJson(content) };
   });
-  return { index, width, height, ...(points ? { points } : {}), ...(layout ? { layout } : {}), regions, warnings: warnings ?? [] };
+  return { index, ...about, regions, warnings: warnings ?? [] };
 }
 
 /** Throws `MineruError` (`data-invalid`) unless `data` says it is of this format and no newer version. */
