@@ -20,7 +20,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   train: ["diffusion", "graph", "model", "checkpoint", "text", "image", "runtime", "engine", "document", "metrics", "synth"],
   eval: ["document", "engine", "synth", "metrics", "image", "text", "diffusion"],
   queue: ["index.ts"],
-  cli: ["index.ts", "eval.ts", "server", "queue"],
+  cli: ["index.ts", "eval.ts", "train.ts", "server", "queue"],
   server: ["index.ts"],
   browser: ["checkpoint", "document", "engine", "image", "runtime"],
   web: ["browser.ts"],
