@@ -5,19 +5,30 @@
  *   node dist/train/main.js export RECIPE.json FOLDER TARGET [--latest]
  *   node dist/train/main.js report FOLDER
  *   node dist/train/main.js evaluate CHECKPOINT [--tasks text,table] [--data DIR] [--samples N] [--split train|heldout] [--show N]
+ *   node dist/train/main.js mine CHECKPOINT HARD.jsonl [--tasks …] [--data DIR] [--samples N] [--passes T] [--temperature X] [--beta B] [--seed N]
+ *   node dist/train/main.js hardness CHECKPOINT [--tasks …] [--data DIR] [--samples N] [--passes T] [--temperature X] [--seed N]
  *
  * What each does stands in docs/training.md.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { loadRecognizer } from "../engine/recognizer.ts";
+import { loadRecognizer, type Recognizer } from "../engine/recognizer.ts";
 import { MineruError } from "../error.ts";
+import { startCdm } from "../metrics/cdm.ts";
 import { nodeRuntime } from "../runtime/onnxruntime.node.ts";
 import { type TaskName, taskNames } from "../text/prompts.ts";
+import { agreementOf } from "./answer-scores.ts";
+import { HARD_BELOW } from "./consistency.ts";
+import { openSources } from "./drawing.ts";
 import { evaluateReading } from "./evaluate.ts";
 import { exportCheckpoint } from "./export.ts";
+import { writeHardSamples } from "./hard-samples.ts";
+import { type HardnessEstimator, hardnessEstimators } from "./hardness.ts";
 import { drawHeldOut, HELD_OUT_DRAWING } from "./held-out.ts";
+import { estimateHardness, hardSamplesOf, identifiedSamples, type JudgedSample, judgeConsistency } from "./mining.ts";
+import { rankCorrelation } from "./rank-correlation.ts";
+import type { DrawingRecipe } from "./recipe.ts";
 import { reportHtml } from "./report.ts";
 import { logFile, runTraining, stateFile } from "./run.ts";
 import type { StepReport } from "./trainer.ts";
@@ -39,10 +50,17 @@ const { values, positionals } = parseArgs({
     show: { type: "string" },
     latest: { type: "boolean" },
     augmentation: { type: "string" },
+    passes: { type: "string" },
+    temperature: { type: "string" },
+    beta: { type: "string" },
+    seed: { type: "string" },
   },
 });
+
+type NumberFlag = "threads" | "steps" | "every" | "at" | "samples" | "show" | "augmentation" | "passes" | "temperature" | "beta" | "seed";
+
 /** The number of a flag. */
-function optional(name: "threads" | "steps" | "every" | "at" | "samples" | "show" | "augmentation"): number | undefined {
+function optional(name: NumberFlag): number | undefined {
   const text = values[name];
   if (text === undefined) return undefined;
   const value = Number(text);
@@ -140,6 +158,72 @@ async function evaluate([folder]: readonly string[]): Promise<void> {
   }
 }
 
+/** Crops of a page that is drawn to be mined: few, since a page is drawn whole for each hard sample on it. */
+const MINED_CROPS = 20;
+
+function miningDrawing(): DrawingRecipe {
+  return { ...HELD_OUT_DRAWING, augmentation: optional("augmentation") ?? HELD_OUT_DRAWING.augmentation };
+}
+
+/** Consistency of the samples that the flags ask for, task by task. */
+async function judged(recognizer: Recognizer): Promise<JudgedSample[]> {
+  const sources = await openSources("train", values.data);
+  const cdm = await startCdm();
+  const [count, seed] = [optional("samples") ?? 40, optional("seed") ?? 1];
+  const all: JudgedSample[] = [];
+  for (const task of tasksAsked()) {
+    const samples = identifiedSamples(sources, { task, seed, count, crops: MINED_CROPS }, miningDrawing());
+    all.push(
+      ...(await judgeConsistency(samples, {
+        recognizer,
+        agreementOf: (name) => agreementOf(name, cdm),
+        passes: optional("passes"),
+        temperature: optional("temperature"),
+        seed,
+        onProgress: (done, of) => print(`${task}: ${done} of ${of}`),
+      })),
+    );
+  }
+  return all;
+}
+
+async function mine([folder, target]: readonly string[]): Promise<void> {
+  await using recognizer = await loadRecognizer(folder, nodeRuntime, { threads: optional("threads") });
+  const all = await judged(recognizer);
+  const beta = optional("beta") ?? 1;
+  const samples = hardSamplesOf(all, { beta });
+  if (samples.length === 0)
+    throw new MineruError("data-invalid", `expected hard samples, found none among ${all.length}: draw more (--samples)`);
+  const [passes, temperature] = [optional("passes") ?? 3, optional("temperature") ?? 1];
+  const mining = { checkpoint: folder, date: new Date().toISOString(), of: all.length, passes, temperature, beta, below: HARD_BELOW };
+  await writeHardSamples(target, { kind: "hard-samples", drawing: miningDrawing(), crops: MINED_CROPS, mining, samples });
+  for (const task of tasksAsked()) {
+    const own = all.filter(({ sample }) => sample.task === task);
+    const hard = samples.filter((sample) => sample.task === task).length;
+    const meanConsistency = own.reduce((sum, { consistency }) => sum + consistency, 0) / own.length;
+    print(`${task}: mean consistency ${meanConsistency.toFixed(3)}, ${hard} of ${own.length} below ${HARD_BELOW[task]}`);
+  }
+  print(target);
+}
+
+async function hardness([folder]: readonly string[]): Promise<void> {
+  await using recognizer = await loadRecognizer(folder, nodeRuntime, { threads: optional("threads") });
+  const all = await judged(recognizer);
+  const estimates = await estimateHardness(all, { recognizer });
+  print("rank correlation (Spearman) of each estimator with 1 - C(x):");
+  for (const task of tasksAsked()) {
+    const places = all.flatMap(({ sample }, i) => (sample.task === task ? [i] : []));
+    const inconsistency = places.map((i) => 1 - all[i].consistency);
+    for (const name of Object.keys(hardnessEstimators) as HardnessEstimator[]) {
+      const correlation = rankCorrelation(
+        inconsistency,
+        places.map((i) => estimates[i][name]),
+      );
+      print(`  ${task} (${places.length}): ${name} ${correlation === null ? "undefined, all alike" : correlation.toFixed(3)}`);
+    }
+  }
+}
+
 async function exportWeights([recipePath, folder, target]: readonly string[]): Promise<void> {
   const step = await exportCheckpoint({ recipePath, statePath: join(folder, stateFile), target, latest: values.latest });
   print(`exported the weights of step ${step} to ${target}`);
@@ -150,6 +234,8 @@ const verbs: Readonly<Record<string, { readonly run: (operands: readonly string[
   export: { run: exportWeights, operands: "RECIPE.json FOLDER TARGET" },
   report: { run: report, operands: "FOLDER" },
   evaluate: { run: evaluate, operands: "CHECKPOINT" },
+  mine: { run: mine, operands: "CHECKPOINT HARD.jsonl" },
+  hardness: { run: hardness, operands: "CHECKPOINT" },
 };
 
 const [name = "", ...rest] = positionals;

@@ -75,6 +75,8 @@ const drawing = {
     .optional(),
 };
 
+export const drawingSchema = z.strictObject(drawing);
+
 const stage = z
   .strictObject({
     name: z.string().min(1),
@@ -131,7 +133,7 @@ const recipe = z
         decodeEvery: count.optional(),
         samples: byKind(z.int().min(0)),
         blockLengths: z.array(count).min(1).optional(),
-        drawing: z.strictObject(drawing).optional(),
+        drawing: drawingSchema.optional(),
       })
       .optional(),
     stages: z.array(stage).min(1),

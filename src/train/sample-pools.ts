@@ -5,6 +5,7 @@
 import { MAX_LINE_TOKENS } from "../image/line-pictures.ts";
 import { type BaseFiles, openCheckpointFiles } from "./base-files.ts";
 import { drawSamples, openSources } from "./drawing.ts";
+import { drawHardSamples, readHardSamples } from "./hard-samples.ts";
 import type { Recipe, SampleKind } from "./recipe.ts";
 import { type PreparationConfig, type PreparedSample, prepareSample } from "./sample.ts";
 
@@ -51,17 +52,19 @@ export function fits({ task, rows, columns }: PreparedSample, recipe: Recipe, { 
 export async function openSamplePools({ recipe, dataFolder, split = "train" }: SamplePoolOptions): Promise<SamplePools> {
   const config = preparationOf(recipe, await openCheckpointFiles(recipe.base));
   const sources = await openSources(split, dataFolder);
+  const mined = await Promise.all(recipe.stages.map(({ hardSamples }) => hardSamples && readHardSamples(hardSamples.file)));
   return {
     pool({ stage: stageIndex, pool }) {
       const stage = recipe.stages[stageIndex];
       const seed = recipe.seed + stageIndex;
-      return KINDS.flatMap((task) => {
+      const broad = KINDS.flatMap((task) => {
         const count = stage.pool[task] ?? 0;
         const pages = task === "layout" ? count : Math.ceil(count / CROPS_PER_PAGE);
-        return drawSamples(sources, { task, seed, page: pool * pages }, stage, count, CROPS_PER_PAGE)
-          .map((sample) => prepareSample(sample, config))
-          .filter((sample) => fits(sample, recipe, config.processor));
+        return drawSamples(sources, { task, seed, page: pool * pages }, stage, count, CROPS_PER_PAGE);
       });
+      const file = mined[stageIndex];
+      const hard = file ? drawHardSamples(sources, file, stage.hardSamples!.perPool, pool) : [];
+      return [...broad, ...hard].map((sample) => prepareSample(sample, config)).filter((sample) => fits(sample, recipe, config.processor));
     },
   };
 }
