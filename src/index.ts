@@ -17,6 +17,13 @@ import { nodeRuntime } from "./runtime/onnxruntime.node.ts";
 import { loadTokenizer } from "./text/tokenizer.ts";
 
 export { embeddedCheckpoint } from "./checkpoint/embedded.ts";
+export {
+  cacheFolder as hubCacheFolder,
+  type DownloadOptions,
+  type DownloadProgress,
+  downloadCheckpoint,
+  type HubSource,
+} from "./checkpoint/hub.ts";
 export { decodeBlocks } from "./diffusion/block-decoder.ts";
 export { type CommitRuleOptions, type CommitStrategy, commitStrategies } from "./diffusion/commit-rules.ts";
 export { type Recording, replay, replaySteps } from "./diffusion/replay.ts";
@@ -46,10 +53,17 @@ export type { PageEvent, PageParse, PageParseOptions } from "./document/parse.ts
 export type { DocumentInput, DocumentPage, ParseOptions, ParseProgress } from "./document/parser.ts";
 export { tableToHtml } from "./document/table-html.ts";
 export type * from "./document/types.ts";
+export {
+  type CheckpointDescription,
+  describeCheckpoint,
+  type FoundCheckpoint,
+  listCheckpoints,
+} from "./engine/checkpoint-catalogue.ts";
 export { type OpenaiRecognizerOptions, openaiRecognizer } from "./engine/openai-recognizer.ts";
 export { type ReadingProfile, writeReadingProfile } from "./engine/reading-profile.ts";
 export type { Recognizer, RecognizerIdentity, RecognizerInfo } from "./engine/recognizer.ts";
 export type * from "./engine/types.ts";
+export { defaultCacheDir as weightCacheFolder } from "./engine/weight-cache.ts";
 export { type ErrorCode, MineruError } from "./error.ts";
 export { decodeImage } from "./image/decode-image.ts";
 export { encodePng } from "./image/encode-png.ts";

@@ -39,12 +39,20 @@ export function pageRanges(text: string): PageRanges {
   return { text, within };
 }
 
+const knownChoices = new WeakMap<object, readonly string[]>();
+
 export function oneOf<T extends string>(...choices: readonly T[]): (text: string) => T {
-  return (text) => {
+  const parse = (text: string): T => {
     if (!(choices as readonly string[]).includes(text)) throw new InvalidArgumentError(`expected one of ${choices.join(", ")}.`);
     return text as T;
   };
+  knownChoices.set(parse, choices);
+  return parse;
 }
+
+/** What a parser made by `oneOf` takes; undefined for any other. */
+export const choicesOf = (parse: unknown): readonly string[] | undefined =>
+  typeof parse === "function" ? knownChoices.get(parse) : undefined;
 
 export interface DecodingFlags {
   readonly threshold?: number;

@@ -2,7 +2,10 @@
 import { Command } from "commander";
 import { taskNames } from "../index.ts";
 import { blockLengthChoice, numberBetween, oneOf, pageRanges, strategyChoice } from "./arguments.ts";
+import { addCompletionCommand } from "./completion-command.ts";
+import { addDoctorCommand } from "./doctor-command.ts";
 import { addEvalCommand } from "./eval-command.ts";
+import { addModelsCommand } from "./models-command.ts";
 import { type FormulaStyle, formulaStyles, parseCommand } from "./parse-command.ts";
 import { addQueueCommand } from "./queue-command.ts";
 import { recognizeCommand } from "./recognize-command.ts";
@@ -130,6 +133,9 @@ export function createProgram(signal: AbortSignal): { parseAsync(argv: readonly 
   };
   addEvalCommand(program, withModel, withBoth, signal, done);
   addQueueCommand(program, { withModel, withDecoding }, signal, done);
+  addModelsCommand(program, signal, done);
+  addDoctorCommand(program, withModel, done);
+  addCompletionCommand(program, done);
   addTrainCommand(program, signal, done);
 
   return {
