@@ -130,6 +130,8 @@ const LEAST_X_HEIGHT = 4;
 const PITCH_PER_X_HEIGHT = 2.6;
 /** A row belongs to a core when it has this part of the ink of a dense row. */
 const CORE_INK = 0.42;
+/** Rows with less than this part of a core's least ink part two lines, however close they are. */
+const PARTING_INK = 0.2;
 /** A row still belongs to a line's letters when it has this part. */
 const LETTER_INK = 0.06;
 /** Strokes per x-height of width in the rows of a core: about 1.5 in print; rules have fewer, screens and noise more. */
@@ -153,6 +155,11 @@ export function estimateLineHeight(image: RgbImage): LineHeight | null {
   return { pitch: commonStep(steps), xHeight, capHeight, lines: lines.length };
 }
 
+/** Whether the rows from `top` to `bottom` hold next to no ink: commas between close lines, not the open middle of a line of capitals. */
+function parts(rows: Uint32Array, top: number, bottom: number, dense: number): boolean {
+  return Math.min(...rows.subarray(top, bottom)) < dense * PARTING_INK;
+}
+
 function coresOf(rows: Uint32Array): Core[] {
   const inked = Array.from(rows)
     .filter((count) => count > 0)
@@ -165,7 +172,7 @@ function coresOf(rows: Uint32Array): Core[] {
     const top = y;
     while (y < rows.length && rows[y] >= dense) y++;
     const last = cores.at(-1);
-    const joins = last !== undefined && top - last.bottom <= Math.max(1, (y - last.top) * 0.2);
+    const joins = last !== undefined && top - last.bottom <= Math.max(1, (y - last.top) * 0.2) && !parts(rows, last.bottom, top, dense);
     if (joins) cores[cores.length - 1] = { top: last.top, bottom: y };
     else cores.push({ top, bottom: y });
   }
