@@ -10,6 +10,7 @@ interface TrainFlags {
   readonly from?: string;
   readonly steps?: number;
   readonly learningRate?: number;
+  readonly batchTokens?: number;
   readonly heldOut?: number;
   readonly augmentation?: number;
   readonly seed?: number;
@@ -73,6 +74,7 @@ export function addTrainCommand(program: Command, signal: AbortSignal, finish: (
     .option("--from <dir>", "checkpoint folder to start from (default: the embedded mini)")
     .option("--steps <n>", "steps of training (default 200)", numberBetween(1, 10_000_000, { whole: true }))
     .option("--learning-rate <number>", "highest learning rate (default 3e-4)", numberBetween(0, 1))
+    .option("--batch-tokens <n>", "image tokens of one step (default 1024)", numberBetween(1, 1_000_000, { whole: true }))
     .option("--held-out <share>", "share of the samples to judge by and not to train on (default 0.1)", numberBetween(0, 0.9))
     .option("--augmentation <number>", "wear of the pictures, 0 to 1 (default 0.2)", numberBetween(0, 1))
     .option("--seed <n>", "of order, wear and noise (default 1)", numberBetween(0, 2 ** 31, { whole: true }))

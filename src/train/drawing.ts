@@ -32,10 +32,10 @@ export function drawPage(sources: SynthSources, { task, seed, page }: PageIdenti
     const placed = regions.map(({ class: name, box }) => ({ classIndex: (LAYOUT_CLASSES as readonly string[]).indexOf(name) + 1, box }));
     return [{ task, image, answer: text, regions: placed }];
   }
-  const { lines, widthPx, sizePx, tables, formulas } = drawing;
+  const { lines, widthPx, sizePx, content, tables, formulas } = drawing;
   const drawn =
     task === "text"
-      ? textPage(sources, seed, page, { lines, widthPx, sizePx, ...options })
+      ? textPage(sources, seed, page, { lines, widthPx, sizePx, content, ...options })
       : task === "table"
         ? tablePage(sources, seed, page, { ...tables, ...options })
         : formulaPage(sources, seed, page, { ...formulas, ...options });

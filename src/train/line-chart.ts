@@ -27,6 +27,8 @@ export interface ChartOptions {
 const [WIDTH, HEIGHT] = [560, 250];
 const AREA = { left: 52, right: WIDTH - 96, top: 30, bottom: HEIGHT - 26 };
 const MOST_POINTS = 220;
+/** As a share of all steps. */
+const LONGEST_GAP = 0.03;
 
 export const escapeText = (text: string): string => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
@@ -71,6 +73,16 @@ function spread(wanted: readonly number[], gap: number): number[] {
   return placed.map((y) => y - over);
 }
 
+/** Parts a series where it has no points for long: what was not measured is not drawn. */
+function unbroken({ points, marks }: Series, longest: number): Series["points"][] {
+  const runs: (readonly [number, number])[][] = [];
+  points.forEach((point, i) => {
+    if (i === 0 || (!marks && point[0] - points[i - 1][0] > longest)) runs.push([]);
+    runs[runs.length - 1].push(point);
+  });
+  return runs;
+}
+
 /** SVG of one chart; the empty string where no series has a point. */
 export function lineChart({ title, series, boundaries = [], fromZero = false }: ChartOptions): string {
   const drawn = series.map((one) => ({ ...one, points: thinned(one.points.filter(([, value]) => Number.isFinite(value))) }));
@@ -107,10 +119,11 @@ export function lineChart({ title, series, boundaries = [], fromZero = false }: 
     shown.map(({ points }) => y(points[points.length - 1][1])),
     12,
   );
-  shown.forEach(({ name, points, marks }, i) => {
+  shown.forEach((one, i) => {
+    const { name, points, marks } = one;
     const [, last] = points[points.length - 1];
     parts.push(`<g class="series s${i % 8}"><title>${escapeText(name)}: ${readable(last)} at the end</title>`);
-    parts.push(`<polyline points="${points.map(at).join(" ")}"/>`);
+    for (const run of unbroken(one, (right - left) * LONGEST_GAP)) parts.push(`<polyline points="${run.map(at).join(" ")}"/>`);
     if (marks) for (const point of points) parts.push(`<circle r="2" cx="${x(point[0]).toFixed(1)}" cy="${y(point[1]).toFixed(1)}"/>`);
     parts.push(`<text x="${AREA.right + 6}" y="${(heights[i] + 3.5).toFixed(1)}">${escapeText(name)} ${readable(last)}</text></g>`);
   });

@@ -4,10 +4,7 @@
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import type { TorchDtype } from "../checkpoint/config.ts";
 import { embeddedCheckpoint } from "../checkpoint/embedded.ts";
-import { openCheckpoint } from "../checkpoint/folder.ts";
-import { parseReadingProfile } from "../engine/reading-profile.ts";
 import { loadRecognizer } from "../engine/recognizer.ts";
 import { MineruError } from "../error.ts";
 import { nodeRuntime } from "../runtime/onnxruntime.node.ts";
@@ -25,6 +22,7 @@ import { reportHtml } from "./report.ts";
 import { logFile, trainOnPools } from "./run.ts";
 import type { PreparationConfig } from "./sample.ts";
 import { preparationOf } from "./sample-pools.ts";
+import { type CheckpointDescription, describeCheckpoint } from "./start.ts";
 import type { StepReport } from "./trainer.ts";
 import { parseTrainingLog } from "./training-log.ts";
 
@@ -39,6 +37,8 @@ export interface OwnDataOptions {
   readonly steps?: number;
   /** Default 3e-4, for models above 100 million parameters 2e-5. */
   readonly learningRate?: number;
+  /** Image tokens of one step, of 28 × 28 pixels each in the published geometry: less needs less memory. Default 1024. */
+  readonly batchTokens?: number;
   /** Share of the samples that is only read, to judge by; default 0.1. With 0 the trained samples themselves are read. */
   readonly heldOut?: number;
   /** Wear of the pictures, 0 to 1; default 0.2. */
@@ -70,33 +70,13 @@ export interface OwnDataResult {
 const MOST_JUDGED = 100;
 const LARGE_MODEL = 100e6;
 
-const dtypes: Readonly<Record<string, TorchDtype>> = { F32: "float32", F16: "float16", BF16: "bfloat16" };
-
-/** What a checkpoint folder says of how to train it. */
-async function openBase(folder: string) {
-  await using checkpoint = await openCheckpoint(folder);
-  const { config } = checkpoint;
-  const tensors = [...checkpoint.tensors.values()];
-  return {
-    model: { text: config.text, vision: config.vision, blockLength: config.blockLength ?? 32 },
-    profile: parseReadingProfile(checkpoint.preprocessor),
-    dtype: dtypes[tensors[0].dtype] ?? "float32",
-    parameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
-  };
-}
-
-function recipeFor(folder: string, base: Awaited<ReturnType<typeof openBase>>, options: OwnDataOptions): Recipe {
-  const { steps = 200, augmentation = 0.2, seed = 1 } = options;
-  const { learningRate = base.parameters > LARGE_MODEL ? 2e-5 : 3e-4 } = options;
+function recipeFor({ base, parameters }: CheckpointDescription, options: OwnDataOptions): Recipe {
+  const { steps = 200, augmentation = 0.2, seed = 1, batchTokens = 1024 } = options;
+  const { learningRate = parameters > LARGE_MODEL ? 2e-5 : 3e-4 } = options;
   const { blockLength } = base.model;
   return {
+    ...base,
     seed,
-    base: folder,
-    startFrom: folder,
-    model: base.model,
-    layoutSize: base.profile.layoutSize,
-    maxRegionTokens: base.profile.regionTokens,
-    linePixels: base.profile.linePixels ?? undefined,
     characterSlots: 0,
     optimizer: defaultOptimizer,
     averageDecay: 0.99,
@@ -114,8 +94,9 @@ function recipeFor(folder: string, base: Awaited<ReturnType<typeof openBase>>, o
         widthPx: [1, 1],
         sizePx: [1, 1],
         augmentation,
-        imageTokens: 1024,
-        rows: 6000,
+        imageTokens: batchTokens,
+        // Prompt, answer and noisy copies of a line take some six rows to an image token.
+        rows: 6 * batchTokens,
         noising: {
           blockLengths: [1, 4, 16, blockLength, blockLength].filter((length) => length <= blockLength),
           weighting: "masked-mean",
@@ -191,8 +172,8 @@ export async function trainOnData(options: OwnDataOptions): Promise<OwnDataResul
   const output = resolve(options.output);
   if (output === from) throw new RangeError(`\`output\` expected another folder than the one to start from, got ${output}`);
   const samples = await readOwnSamples(options.data);
-  const described = await openBase(from);
-  const recipe = recipeFor(from, described, options);
+  const described = await describeCheckpoint(from);
+  const recipe = recipeFor(described, options);
   const base = await openCheckpointFiles(from);
   const config = preparationOf(recipe, base);
   const usable = await usableSamples(samples, config, recipe.maxRegionTokens, options);

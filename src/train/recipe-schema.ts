@@ -4,6 +4,7 @@
  */
 import * as z from "zod";
 import { noiseSchedules } from "../diffusion/noise-schedule.ts";
+import { CONTENT_WEIGHTS, type ContentKind } from "../synth/content.ts";
 
 const kinds = ["text", "layout", "table", "formula"] as const;
 
@@ -68,6 +69,7 @@ const drawing = {
   widthPx: range,
   sizePx: range,
   augmentation: z.union([share, byKind(share)]),
+  content: z.partialRecord(z.enum(Object.keys(CONTENT_WEIGHTS) as [ContentKind]), rate).optional(),
   tables: z.strictObject({ rows: range, columns: range, widthPx: range, sizePx: range }).partial().optional(),
   formulas: z
     .strictObject({ sizePx: range, sizes: z.strictObject({ inline: rate, small: rate, middle: rate, large: rate }) })

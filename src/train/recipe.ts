@@ -6,6 +6,7 @@ import { readFile } from "node:fs/promises";
 import { MineruError } from "../error.ts";
 import type { ModelConfig } from "../model/config.ts";
 import type { TrainingScope } from "../model/training.ts";
+import type { ContentKind } from "../synth/content.ts";
 import type { FormulaSampleOptions, TableSampleOptions } from "../synth/region-samples.ts";
 import type { NoisingRecipe } from "./batch.ts";
 import type { OptimizerConfig } from "./optimizer.ts";
@@ -35,7 +36,7 @@ export interface EvaluationRecipe {
 }
 
 /** What synthetic samples of a stage look like. */
-export type DrawingRecipe = Pick<StageRecipe, "lines" | "widthPx" | "sizePx" | "augmentation" | "tables" | "formulas">;
+export type DrawingRecipe = Pick<StageRecipe, "lines" | "widthPx" | "sizePx" | "augmentation" | "content" | "tables" | "formulas">;
 
 export interface StageRecipe {
   readonly name: string;
@@ -59,6 +60,8 @@ export interface StageRecipe {
   readonly widthPx: readonly [number, number];
   readonly sizePx: readonly [number, number];
   readonly augmentation: number | Readonly<Partial<Record<SampleKind, number>>>;
+  /** How often each kind of text is drawn; kinds left out are not. The mix of `CONTENT_WEIGHTS` if absent. */
+  readonly content?: Readonly<Partial<Record<ContentKind, number>>>;
   /** Rows, columns and measure in pixels of tables; how often each size of formula is drawn. */
   readonly tables?: Pick<TableSampleOptions, "rows" | "columns" | "widthPx" | "sizePx">;
   readonly formulas?: Pick<FormulaSampleOptions, "sizes" | "sizePx">;

@@ -100,6 +100,12 @@ describe("a chart", () => {
     expect(Math.max(...heights) - Math.min(...heights)).toBeLessThan(250);
   });
 
+  test("leaves out what was not measured", () => {
+    const points = [...Array(50).keys(), ...Array.from({ length: 50 }, (_, i) => 150 + i)].map((step): [number, number] => [step, 1]);
+    const lines = (marks: boolean) => lineChart({ title: "", series: [{ name: "", points, marks }] }).match(/<polyline/g)!.length;
+    expect([lines(false), lines(true)]).toEqual([2, 1]);
+  });
+
   test("without points is none; a single value still has an axis", () => {
     expect(
       lineChart({

@@ -10,7 +10,7 @@ const STYLE = `:root{color-scheme:light dark;--ink:#1b1f24;--soft:#667;--line:#8
 @media(prefers-color-scheme:dark){:root{--ink:#e8eaed;--soft:#9aa;--page:#15181c}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page);margin:2rem auto;max-width:1180px;padding:0 1rem}
 h1{font-size:1.5rem;margin:0 0 .25rem}h2{font-size:1.1rem;margin:2rem 0 .5rem}p{color:var(--soft);margin:.25rem 0}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(440px,1fr));gap:1rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(440px,1fr));gap:1rem}
 svg{width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink)}svg .title{font-size:13px;font-weight:600}
 svg .tick{fill:var(--soft);font-size:10px}.grid{stroke:var(--line)}.stage{stroke:var(--soft);stroke-dasharray:2 3;opacity:.6}
 .series polyline{fill:none;stroke:currentColor;stroke-width:1.6;stroke-linejoin:round}.series circle{fill:currentColor}.series text{fill:currentColor}

@@ -1,14 +1,47 @@
 /**
- * Starting from weights: a checkpoint folder becomes a training state without moments, at the beginning of a recipe or amid it. What the
- * folder does not hold – the heads of dense supervision – begins afresh.
+ * Starting from weights: what a checkpoint folder says of how to train it, and a training state without moments made of it, at the
+ * beginning of a recipe or amid it. What the folder does not hold – the heads of dense supervision – begins afresh.
  */
+import type { TorchDtype } from "../checkpoint/config.ts";
 import { openCheckpoint } from "../checkpoint/folder.ts";
+import { parseReadingProfile } from "../engine/reading-profile.ts";
 import { MineruError } from "../error.ts";
 import type { ModelConfig } from "../model/config.ts";
 import { parameterShapes } from "../model/parameters.ts";
 import type { Recipe } from "./recipe.ts";
 import type { TrainingState } from "./state.ts";
 import { freshState } from "./trainer.ts";
+
+/** The parts of a recipe that a checkpoint decides. */
+export interface CheckpointDescription {
+  readonly base: Pick<Recipe, "base" | "startFrom" | "model" | "layoutSize" | "maxRegionTokens" | "linePixels">;
+  readonly parameters: number;
+  /** Of its weights. */
+  readonly dtype: TorchDtype;
+}
+
+const DEFAULT_BLOCK_LENGTH = 32;
+const dtypes: Readonly<Record<string, TorchDtype>> = { F32: "float32", F16: "float16", BF16: "bfloat16" };
+
+/** @throws MineruError as `openCheckpoint` */
+export async function describeCheckpoint(folder: string): Promise<CheckpointDescription> {
+  await using checkpoint = await openCheckpoint(folder);
+  const { text, vision, blockLength = DEFAULT_BLOCK_LENGTH } = checkpoint.config;
+  const { layoutSize, regionTokens, linePixels } = parseReadingProfile(checkpoint.preprocessor);
+  const tensors = [...checkpoint.tensors.values()];
+  return {
+    base: {
+      base: folder,
+      startFrom: folder,
+      model: { text, vision, blockLength },
+      layoutSize,
+      maxRegionTokens: regionTokens,
+      linePixels: linePixels ?? undefined,
+    },
+    parameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
+    dtype: dtypes[tensors[0].dtype] ?? "float32",
+  };
+}
 
 /**
  * `step` says how many steps of the recipe count as done; samples are then drawn from pools that those steps cannot have seen, and the
