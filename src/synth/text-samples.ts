@@ -139,6 +139,13 @@ function drawSize(random: Random, range: readonly [number, number]): number {
   return Math.min(high, Math.max(low, size));
 }
 
+/** Single lines end in a broken word as often as those of a narrow column do: their hyphen is seen nowhere else. */
+function brokenOff(text: string, random: Random): string {
+  const [word] = /\p{L}{5,}$/u.exec(text) ?? [""];
+  if (word === "" || !random.chance(0.2)) return text;
+  return `${text.slice(0, text.length - random.int(2, word.length - 2))}-`;
+}
+
 function drawBlock(sources: SynthSources, options: TextSampleOptions, random: Random): Block {
   const kind = random.weighted((options.content ?? CONTENT_WEIGHTS) as Record<ContentKind, number>);
   const font = drawFont(sources.fonts, random);
@@ -149,7 +156,8 @@ function drawBlock(sources: SynthSources, options: TextSampleOptions, random: Ra
   const lines = random.int(lowLines, kind === "heading" ? Math.min(highLines, 3) : highLines);
   const fill = lines === 1 ? random.range(0.25, 0.95) : lines - random.range(0.1, 0.7);
   const wanted = Math.max(2, Math.round((fill * width) / (sizePx * ADVANCE[font.design])));
-  const text = drawContent(kind, sources.corpus, random, Math.min(wanted, options.maxCharacters ?? 1000));
+  const whole = drawContent(kind, sources.corpus, random, Math.min(wanted, options.maxCharacters ?? 1000));
+  const text = highLines === 1 ? brokenOff(whole, random) : whole;
   const { ink, paper } = drawColours(random);
 
   // Lines are one font size high (edges set below), so pitch = size + leading: 1.02 to 1.6 sizes, most near 1.2.
