@@ -9,6 +9,7 @@ import { embeddedCheckpoint } from "./checkpoint/embedded.ts";
 import { openCheckpoint } from "./checkpoint/folder.ts";
 import { type Parser, parserOf } from "./document/document-parser.ts";
 import { jointRecognizer } from "./document/joint-recognizer.ts";
+import { loadWorkerParser } from "./document/worker-parser.ts";
 import { type OpenaiRecognizerOptions, openaiRecognizer } from "./engine/openai-recognizer.ts";
 import { loadRecognizer } from "./engine/recognizer.ts";
 import type { SessionsOptions } from "./engine/sessions.ts";
@@ -30,6 +31,7 @@ export { type Recording, replay, replaySteps } from "./diffusion/replay.ts";
 export { type ContentListEntry, type ContentListOptions, writeContentList } from "./document/assembly/content-list.ts";
 export { type MarkdownOptions, writeMarkdown } from "./document/assembly/markdown.ts";
 export { type AssemblyOptions, assemble } from "./document/assembly.ts";
+export { type DecodingPolicy, type PolicyRule, parsePolicy } from "./document/decoding-policy.ts";
 export { readDocumentFile } from "./document/document-file.ts";
 export { type Parser, parserOf } from "./document/document-parser.ts";
 export { parseFormula } from "./document/formula.ts";
@@ -74,8 +76,11 @@ export { type TaskName, taskNames, taskOfPrompt, tasks } from "./text/prompts.ts
 export interface LoadOptions extends SessionsOptions {
   /** Checkpoint folder; the embedded `mini` if absent. */
   readonly model?: string;
-  /** `worker` (default) computes in a thread of its own, so that the caller's event loop stays free; `own` computes where it is called. */
-  readonly thread?: "worker" | "own";
+  /**
+   * Where work is done. `worker` (default): the model computes in a thread of its own, pages are rendered and cut in the caller's. `pages`: these
+   * too in a thread, so that the caller's event loop never waits, as a server needs it. `own`: all in the caller's.
+   */
+  readonly thread?: "worker" | "pages" | "own";
   /** Computes at this server instead; all other options are then without effect. */
   readonly server?: OpenaiRecognizerOptions;
 }
@@ -83,6 +88,7 @@ export interface LoadOptions extends SessionsOptions {
 /** @throws MineruError `checkpoint-missing`, `checkpoint-invalid`, `runtime-unavailable`; with `server` as `openaiRecognizer` */
 export async function load(options: LoadOptions = {}): Promise<Parser> {
   const { model = embeddedCheckpoint(), thread = "worker", server, ...sessions } = options;
+  if (thread === "pages") return loadWorkerParser(server ? { server } : { dir: model, sessions });
   if (server) return parserOf(await openaiRecognizer(server));
   return parserOf(await (thread === "worker" ? loadWorkerRecognizer(model, sessions) : loadRecognizer(model, nodeRuntime, sessions)));
 }

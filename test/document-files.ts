@@ -68,12 +68,13 @@ function rc4(key: Buffer, data: Buffer): Buffer {
     [state[i], state[j]] = [state[j], state[i]];
   }
   let [a, b] = [0, 0];
-  return Buffer.from(data).map((byte) => {
+  const mixed = Uint8Array.from(data, (byte) => {
     a = (a + 1) & 255;
     b = (b + state[a]) & 255;
     [state[a], state[b]] = [state[b], state[a]];
     return byte ^ state[(state[a] + state[b]) & 255];
   });
+  return Buffer.from(mixed);
 }
 
 /** A PDF of one empty page that opens with `password` only (standard security handler, revision 2). */

@@ -1,6 +1,7 @@
 /** `parse`: files to Markdown and data, one to standard output or any number to a folder. */
 import { join } from "node:path";
 import {
+  type DecodingPolicy,
   type DocumentPage,
   encodePng,
   jointParser,
@@ -10,6 +11,8 @@ import {
   type ParsedPage,
   type ParseOptions,
   type Parser,
+  parsePolicy,
+  readDocumentFile,
   writeNdjson,
 } from "../index.ts";
 import { type DecodingFlags, decodingOf, loadOptionsOf, type ModelFlags, type PageRanges } from "./arguments.ts";
@@ -47,6 +50,8 @@ export interface ParseFlags extends DecodingFlags, ModelFlags {
   readonly layoutAnalysis?: boolean;
   readonly tokens?: boolean;
   readonly batchSize?: number;
+  /** A file, or `off`. */
+  readonly policy: string;
   readonly jobs: number;
   readonly report?: string;
   readonly force?: boolean;
@@ -77,8 +82,21 @@ export async function parseCommand(args: readonly string[], flags: ParseFlags, s
   return 0;
 }
 
-function optionsOf(flags: ParseFlags, signal: AbortSignal): ParseOptions {
+/** The policy in a file. Throws `file-unreadable`, `data-invalid`. */
+async function policyIn(file: string): Promise<DecodingPolicy | undefined> {
+  if (file === "off") return undefined;
+  const text = Buffer.from(await readDocumentFile(file)).toString("utf8");
+  try {
+    return parsePolicy(JSON.parse(text));
+  } catch (cause) {
+    if (cause instanceof MineruError) throw cause;
+    throw new MineruError("data-invalid", `${file} expected to be a policy in JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+async function optionsOf(flags: ParseFlags, signal: AbortSignal): Promise<ParseOptions> {
   return {
+    policy: await policyIn(flags.policy),
     signal,
     choosePages: flags.pages?.within,
     password: flags.password,
@@ -112,7 +130,7 @@ const sourceOf = ({ name }: SourceFile, parser: Parser): ParsedDocument["source"
 async function parseToStandardOutput(file: SourceFile, parser: Parser, flags: ParseFlags, signal: AbortSignal): Promise<void> {
   const progress = new Progress(file.name, { shown: !flags.quiet });
   const bytes = await readInput(file.path);
-  const pages = parser.parse(bytes, { ...optionsOf(flags, signal), onProgress: (event) => progress.update(event) });
+  const pages = parser.parse(bytes, { ...(await optionsOf(flags, signal)), onProgress: (event) => progress.update(event) });
   const source = sourceOf(file, parser);
   if (flags.format === "ndjson") {
     for await (const line of writeNdjson(pagesOf(pages, progress), source)) process.stdout.write(line);
@@ -234,7 +252,7 @@ async function parseFile(
   try {
     const bytes = await readInput(file.path);
     folder = await OutputFolder.begin(join(output, file.name), flags.layoutPicture);
-    const options = { ...optionsOf(flags, signal), window, onProgress: progress.update.bind(progress) };
+    const options = { ...(await optionsOf(flags, signal)), window, onProgress: progress.update.bind(progress) };
     const pages: ParsedPage[] = [];
     let pageCount = 0;
     for await (const page of parser.parse(bytes, options)) {

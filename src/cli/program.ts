@@ -79,6 +79,7 @@ export function createProgram(signal: AbortSignal): { parseAsync(argv: readonly 
       .option("--layout-analysis", "ask for the layout in the older wording")
       .option("--tokens", "every token's confidence and step in the JSON")
       .option("--batch-size <n>", "regions decoded side by side", numberBetween(1, 256, { whole: true }))
+      .option("--policy <file>", "threshold and block length by region, as bench/policy.ts learns them; off is none", "off")
       .option("--jobs <n>", "files and pages prepared at once, their regions read in one batch", numberBetween(1, 256, { whole: true }), 1)
       .option("--report <file>", "where to write what became of each file (default: DIR/report.json)")
       .option("--force", "parse again what is already in the output folder")

@@ -11,6 +11,7 @@ import { nearlyEmpty } from "../image/ink.ts";
 import { crop, pasteOnWhite, type RgbImage } from "../image/rgb-image.ts";
 import { tasks } from "../text/prompts.ts";
 import { bandsOf, longestAnswer } from "./crop-guards.ts";
+import { type DecodingPolicy, decodingBy } from "./decoding-policy.ts";
 import { type InkRegion, inkLayout, setUpright } from "./ink-layout.ts";
 import { inkCoverage, inkOverlap, LEAST_COVERAGE, MOST_OVERLAP } from "./layout-coverage.ts";
 import { borderOf, decideLayout, type LayoutAttempt } from "./layout-retry.ts";
@@ -25,6 +26,8 @@ export interface PageParseOptions extends RegionPolicy {
   readonly decoding?: DecodingOptions;
   /** Decoding of single tasks, over `decoding`. */
   readonly taskDecoding?: Readonly<Partial<Record<RecognitionTask | "layout", DecodingOptions>>>;
+  /** Settings by task and complexity, under `decoding` and `taskDecoding`. */
+  readonly policy?: DecodingPolicy;
   /** Another wording of the layout prompt, such as "\nLayout Analysis:". */
   readonly layoutPrompt?: string;
   /** Regions decoded side by side. */
@@ -139,7 +142,8 @@ export async function parsePage(
   const paths = new Map<number, string>();
   const pieces: Piece[] = [];
   const ask = (region: number, task: RecognitionTask, picture: RgbImage): void => {
-    const decoding = bounded({ ...options.decoding, ...options.taskDecoding?.[task] }, task, picture);
+    const byPolicy = options.policy ? decodingBy(options.policy, task, picture) : {};
+    const decoding = bounded({ ...byPolicy, ...options.decoding, ...options.taskDecoding?.[task] }, task, picture);
     pieces.push({ region, request: { task, image: picture, decoding } });
   };
   const regions = layout.regions.map(

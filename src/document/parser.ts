@@ -7,6 +7,7 @@ import { type ErrorCode, MineruError } from "../error.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
 import { openSource, type PageSource, type SourceOptions } from "../image/sources.ts";
 import { readDocumentFile } from "./document-file.ts";
+import { neededScale, withoutExcess } from "./page-resolution.ts";
 import { type PageParse, type PageParseOptions, parsePage } from "./parse.ts";
 import type { ParsedPage } from "./types.ts";
 
@@ -42,8 +43,19 @@ export interface DocumentPage extends PageParse {
   readonly pageCount: number;
 }
 
-function singlePage(image: RgbImage): Pick<PageSource, "pageCount" | "page" | "close"> {
-  return { pageCount: 1, page: async () => image, close: () => {} };
+type Source = Pick<PageSource, "kind" | "pageCount" | "page" | "close">;
+
+function singlePage(image: RgbImage): Source {
+  return { kind: "image", pageCount: 1, page: async () => image, close: () => {} };
+}
+
+/** A page at a resolution that suits its print, unless the caller has chosen one. */
+async function pageImage(source: Source, index: number, adapts: boolean): Promise<RgbImage> {
+  const image = await source.page(index);
+  if (!adapts) return image;
+  if (source.kind === "image") return withoutExcess(image);
+  const scale = neededScale(image);
+  return scale === 1 ? image : source.page(index, scale);
 }
 
 /** A page that could not be rendered: it stays in the document, with the reason. */
@@ -87,7 +99,7 @@ export async function* parseDocument(
     onProgress?.({ stage: "render", ...at });
     let parsed: DocumentPage;
     try {
-      const image = await source.page(index);
+      const image = await pageImage(source, index, dpi === undefined);
       onProgress?.({ stage: "layout", ...at });
       const result = await parsePage(image, index, recognizer, {
         ...options,

@@ -4,7 +4,7 @@
  */
 import { openImage } from "./decode-image.ts";
 import { type ImageFormat, sniffFile } from "./image-format.ts";
-import { DEFAULT_DPI, openPdf, type RenderOptions } from "./pdf.ts";
+import { DEFAULT_DPI, DEFAULT_MAX_EDGE, openPdf, type RenderOptions } from "./pdf.ts";
 import type { RgbImage } from "./rgb-image.ts";
 
 /** How to open a source. `dpi` and `maxEdge` concern PDF pages only; pictures keep their own pixels. */
@@ -17,8 +17,11 @@ export interface PageSource extends AsyncDisposable {
   readonly kind: "pdf" | "image";
   readonly format: ImageFormat | "pdf";
   readonly pageCount: number;
-  /** The pixels of a page, upright, counted from 0. A failure concerns this page only. */
-  page(index: number): Promise<RgbImage>;
+  /**
+   * The pixels of a page, upright, counted from 0; `scale` times as many along each edge as asked for when it was opened, where the source
+   * can be rendered at any size. A failure concerns this page only.
+   */
+  page(index: number, scale?: number): Promise<RgbImage>;
   /** Size of the page in points; pictures are taken at `dpi` pixels per inch, and decoded if `page` was not called before. */
   pageSize(index: number): Promise<{ width: number; height: number }>;
   close(): void;
@@ -33,7 +36,8 @@ export async function openSource(bytes: Uint8Array, options: SourceOptions = {})
       kind: "pdf",
       format: "pdf",
       pageCount: document.pageCount,
-      page: (index) => document.renderPage(index, options),
+      page: (index, scale = 1) =>
+        document.renderPage(index, { ...options, dpi: dpi * scale, maxEdge: (options.maxEdge ?? DEFAULT_MAX_EDGE) * scale }),
       pageSize: (index) => document.pageSize(index),
       close: () => document.close(),
       [Symbol.asyncDispose]: () => document[Symbol.asyncDispose](),
