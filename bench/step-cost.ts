@@ -14,10 +14,11 @@ import type { PrecisionChoice } from "../src/engine/precision.ts";
 import { loadSessions } from "../src/engine/sessions.ts";
 import { cachedWeights } from "../src/engine/weight-cache.ts";
 import type { ModelConfig } from "../src/model/config.ts";
-import { decoderRotary, visionRotary } from "../src/model/positions.ts";
-import { pastName, presentName } from "../src/model/programs.ts";
+import { visionRotary } from "../src/model/positions.ts";
+import { presentName } from "../src/model/programs.ts";
 import { nodeRuntime } from "../src/runtime/onnxruntime.node.ts";
-import { float32, int64, type Tensors } from "../src/runtime/session.ts";
+import { float32, type Tensors } from "../src/runtime/session.ts";
+import { decodeFeeds } from "./decode-feeds.ts";
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(process.argv[1]?.endsWith(".ts") ? 2 : 1),
@@ -33,34 +34,6 @@ const { values, positionals } = parseArgs({
     cache: { type: "string" },
   },
 });
-
-/** Rows of tokens after `past` cached ones; every row's logits are wanted up to a block of them. */
-function decodeFeeds({ text }: ModelConfig, rows: number, past: number): Tensors {
-  const half = text.headDim / 2;
-  const { cos, sin } = decoderRotary(
-    Int32Array.from({ length: rows }, (_, i) => past + i),
-    text.headDim,
-    text.ropeTheta,
-  );
-  const cached = float32(
-    Float32Array.from({ length: text.kvHeads * past * text.headDim }, (_, i) => Math.sin(i)),
-    [1, text.kvHeads, past, text.headDim],
-  );
-  const names = Array.from({ length: text.layers }, (_, layer) => [pastName("key", layer), pastName("value", layer)]).flat();
-  return {
-    ...Object.fromEntries(names.map((name) => [name, cached])),
-    ids: int64(
-      Array.from({ length: rows }, (_, i) => (i * 7919) % text.vocabSize),
-      [1, rows],
-    ),
-    imageFeatures: float32(new Float32Array(text.hiddenSize), [1, text.hiddenSize]),
-    imageIndex: int64(Array<number>(rows).fill(-1), [1, rows]),
-    cos: float32(cos, [1, rows, half]),
-    sin: float32(sin, [1, rows, half]),
-    mask: float32(new Float32Array(rows * (past + rows)), [1, 1, rows, past + rows]),
-    wanted: int64(Array.from({ length: Math.min(rows, 32) }, (_, i) => i)),
-  };
-}
 
 /** A square-ish picture of about `tokens` image tokens. */
 function imageFeeds({ vision }: ModelConfig, tokens: number): Tensors {

@@ -3,6 +3,8 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type BenchmarkName, evaluate, openBenchmark, writeEvaluation } from "../src/eval.ts";
+import { load } from "../src/index.ts";
+import { pdfFile } from "./document-files.ts";
 import { picture, readerOf, testFolder, writeFiles } from "./eval-data.ts";
 
 const goldenDataset = new URL("./golden/eval/dataset/", import.meta.url).pathname;
@@ -243,8 +245,8 @@ test("UniMER: numbered pictures, blank lines passed over, subsets averaged", asy
 test("olmOCR-bench: files averaged, baseline tests added, unanswered pages fail", async () => {
   const folder = await testFolder();
   const line = (fields: object) => JSON.stringify({ max_diffs: 0, checked: "verified", ...fields });
-  await cp(new URL("./samples/ocr_test.pdf", import.meta.url).pathname, join(folder, "pdfs", "old_scans", "one.pdf"));
   await writeFiles(folder, {
+    "pdfs/old_scans/one.pdf": pdfFile([{ size: [120, 60] }]),
     "old_scans.jsonl": [
       line({ pdf: "old_scans/one.pdf", page: 1, id: "1", type: "present", text: "printed words" }),
       line({ pdf: "old_scans/one.pdf", page: 1, id: "2", type: "absent", text: "printed words" }),
@@ -291,4 +293,15 @@ test("wrong data are told with the file and the cure", async () => {
     await expect(openBenchmark(name, folder), name).rejects.toMatchObject({ name: "MineruError", message: expect.stringMatching(message) });
   }
   expect(existsSync(goldenDataset)).toBe(true);
+});
+
+test("mini reads a page from end to end", async () => {
+  const folder = await testFolder();
+  for (const name of ["testocr.png", "testocr.txt"]) await cp(new URL(`./samples/${name}`, import.meta.url).pathname, join(folder, name));
+  await using parser = await load({ thread: "own", threads: 1 });
+  const result = await evaluate(await openBenchmark("folder", folder), { predictions: await testFolder(), recognizer: parser.recognizer });
+  expect(result).toMatchObject({ model: "mini", counts: { items: 1, missing: 0, failed: 0 } });
+  expect(scoresOf(result)["character error rate"]!).toBeLessThan(0.15);
+  expect(result.speed!.tokens).toBeGreaterThan(200);
+  expect(result.cases[0].confidence).toBeGreaterThan(0.5);
 });

@@ -1,6 +1,6 @@
 /**
  * A plain folder: pictures or PDFs, each with its text beside it (`x.png` and `x.txt`, `x.gt.txt`, `x.gold.txt` or `x.md`). Character and
- * word error rates, white space folded, for each file and over all. Files without a text are left out; a missing answer counts as empty.
+ * word error rates, white space folded and Markdown's escapes undone, for each file and over all. Files without a text are left out; a missing answer counts as empty.
  */
 import { join } from "node:path";
 import { MineruError } from "../error.ts";
@@ -8,13 +8,20 @@ import { countEdits, wordErrorRate } from "../metrics/edit-distance.ts";
 import { codePointLength, splitWords } from "../metrics/python-text.ts";
 import type { EvalItem, OpenBenchmark, ScoredCase } from "./benchmark.ts";
 import { namesBelow, PICTURE_ENDING, picturesOf, textOf } from "./data-files.ts";
+import { plainText } from "./plain-text.ts";
 
 const TEXT_ENDINGS = [".txt", ".gt.txt", ".gold.txt", ".md"];
 
-/** Text with every run of white space as one blank. */
-export const folded = (text: string): string => text.replace(/\s+/g, " ").trim();
+export interface FileWithText {
+  /** Path below the folder without ending. */
+  readonly id: string;
+  /** Path of the picture or PDF. */
+  readonly path: string;
+  readonly truth: string;
+}
 
-export const openFolder: OpenBenchmark = async (folder) => {
+/** Pictures and PDFs below a folder that have a text. @throws MineruError `file-unreadable` if there are none, `data-invalid` */
+export async function filesWithTexts(folder: string): Promise<FileWithText[]> {
   const names = await namesBelow(folder);
   const known = new Set(names);
   const files = names
@@ -27,24 +34,31 @@ export const openFolder: OpenBenchmark = async (folder) => {
   if (files.length === 0)
     throw new MineruError(
       "file-unreadable",
-      `${folder} expected pictures with texts beside them, such as page.png and page.txt; check --data`,
+      `${folder} expected pictures with texts beside them, such as page.png and page.txt; check the folder`,
     );
   const twice = files.find(({ id }, i) => files.findIndex((other) => other.id === id) !== i);
   if (twice) throw new MineruError("data-invalid", `${folder} expected one picture for ${twice.text}, got several; rename one`);
-  const truths = new Map(await Promise.all(files.map(async ({ id, text }) => [id, folded(await textOf(join(folder, text)))] as const)));
+  return Promise.all(
+    files.map(async ({ file, id, text }) => ({ id, path: join(folder, file), truth: plainText(await textOf(join(folder, text))) })),
+  );
+}
+
+export const openFolder: OpenBenchmark = async (folder) => {
+  const files = await filesWithTexts(folder);
+  const truths = new Map(files.map(({ id, truth }) => [id, truth]));
   return {
     name: "folder",
     items: files.map(
-      ({ file, id }): EvalItem => ({
+      ({ id, path }): EvalItem => ({
         id,
         aliases: [`${id}.txt`],
         reading: { kind: "page" },
-        pictures: () => picturesOf(join(folder, file)),
+        pictures: () => picturesOf(path),
       }),
     ),
     judge: async (answers) => {
       const rows = [...answers].map(([id, answer]) => {
-        const [pred, truth] = [folded(answer ?? ""), truths.get(id)!];
+        const [pred, truth] = [plainText(answer ?? ""), truths.get(id)!];
         const words = splitWords(truth).length;
         const rate = wordErrorRate(pred, truth);
         return { id, truth, pred, edits: countEdits(pred, truth).distance, characters: codePointLength(truth), words, wer: rate };

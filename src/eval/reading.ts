@@ -48,7 +48,7 @@ function cropText(task: Extract<ItemReading, { kind: "crop" }>["task"], { text }
 
 /** Reads pages as one document. */
 export async function readPages(
-  pages: AsyncIterable<RgbImage>,
+  pages: Iterable<RgbImage> | AsyncIterable<RgbImage>,
   reading: Extract<ItemReading, { kind: "page" }>,
   recognizer: AnyRecognizer,
   { decoding, batchSize, signal }: ReadOptions = {},
