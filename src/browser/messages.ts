@@ -10,6 +10,7 @@ import type { RecognizerIdentity } from "../engine/recognizer.ts";
 import type { SessionsOptions } from "../engine/sessions.ts";
 import type { RecognitionEvent, RecognitionRequest, RecognitionResult } from "../engine/types.ts";
 import type { SentError } from "../engine/worker-messages.ts";
+import type { RgbImage } from "../image/rgb-image.ts";
 import type { WebRuntimeOptions } from "../runtime/onnxruntime.web.ts";
 
 /** Addresses of the WebAssembly binaries, absolute. */
@@ -29,7 +30,7 @@ export type WorkerStart = { readonly assets: BrowserAssets } & (
 );
 
 /** Options of a parse that can be sent. */
-export type SentParseOptions = Omit<ParseOptions, "signal" | "onProgress" | "onEvent" | "pages"> & { readonly pages?: readonly number[] };
+export type SentParseOptions = Omit<ParseOptions, "signal" | "onProgress" | "onEvent">;
 
 export type ToWorker =
   | { readonly kind: "start"; readonly start: WorkerStart }
@@ -50,6 +51,8 @@ export type ToWorker =
       readonly batchSize?: number;
       readonly events: boolean;
     }
+  | { readonly kind: "decode"; readonly call: number; readonly bytes: Uint8Array }
+  | { readonly kind: "encode"; readonly call: number; readonly image: RgbImage }
   | { readonly kind: "abort"; readonly call: number }
   | { readonly kind: "close" };
 
@@ -64,5 +67,5 @@ export type FromWorker =
   | { readonly kind: "failed"; readonly call: number; readonly error: SentError }
   | { readonly kind: "closed" };
 
-/** The next page, null behind the last; or results. */
-export type Answer = DocumentPage | null | readonly RecognitionResult[];
+/** The next page, null behind the last; results; pixels; or the bytes of a file. */
+export type Answer = DocumentPage | null | readonly RecognitionResult[] | RgbImage | Uint8Array;

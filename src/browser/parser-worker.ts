@@ -7,12 +7,12 @@ import { type Parser, parserOf } from "../document/document-parser.ts";
 import type { DocumentPage } from "../document/parser.ts";
 import { localRecognizer } from "../engine/local-recognizer.ts";
 import { openaiRecognizer } from "../engine/openai-recognizer.ts";
-import type { RecognitionEvent } from "../engine/types.ts";
 import { packInMemory } from "../engine/packed-tensors.ts";
+import type { RecognitionEvent } from "../engine/types.ts";
 import { packError } from "../engine/worker-messages.ts";
 import { setWasmSource } from "../image/wasm-binaries.ts";
 import { webRuntime } from "../runtime/onnxruntime.web.ts";
-import type { FromWorker, ToWorker, WorkerStart } from "./messages.ts";
+import type { Answer, FromWorker, ToWorker, WorkerStart } from "./messages.ts";
 
 /** The worker's own scope; typed here, since the page's types are loaded too. */
 const scope = globalThis as unknown as {
@@ -45,10 +45,10 @@ function serve(parser: Parser): (message: ToWorker) => void {
   const calls = new Map<number, Call>();
 
   /** Answers with what `work` gives; a call that failed or ended is forgotten. */
-  const answer = async (call: number, work: () => Promise<DocumentPage | null | Awaited<ReturnType<Parser["recognize"]>>>) => {
+  const answer = async (call: number, work: () => Promise<Answer>): Promise<void> => {
     try {
       const found = await work();
-      if (found === null || Array.isArray(found)) calls.delete(call);
+      if (found === null || !calls.get(call)?.pages) calls.delete(call);
       say({ kind: "answer", call, answer: found });
     } catch (error) {
       calls.delete(call);
@@ -84,7 +84,9 @@ function serve(parser: Parser): (message: ToWorker) => void {
       });
       calls.set(call, { controller, pages });
       nextPage(call);
-    } else if (message.kind === "recognize") {
+    } else if (message.kind === "decode") void answer(message.call, () => parser.decodeImage(message.bytes));
+    else if (message.kind === "encode") void answer(message.call, () => parser.encodePng(message.image));
+    else if (message.kind === "recognize") {
       const { call, requests, batchSize, events } = message;
       const controller = new AbortController();
       calls.set(call, { controller });

@@ -10,6 +10,7 @@ import type { RecognizerIdentity } from "../engine/recognizer.ts";
 import type { RecognitionEvent, RecognitionRequest, RecognitionResult, RecognizeOptions } from "../engine/types.ts";
 import { unpackError } from "../engine/worker-messages.ts";
 import { MineruError } from "../error.ts";
+import type { RgbImage } from "../image/rgb-image.ts";
 import type { Answer, FromWorker, ToWorker, WorkerStart } from "./messages.ts";
 
 /** The part of a `Worker` that is used. */
@@ -57,12 +58,11 @@ class WorkerParser implements Parser {
   }
 
   async *parse(input: DocumentInput, options: ParseOptions = {}): AsyncGenerator<DocumentPage, void, undefined> {
-    const { signal, onProgress, onEvent, pages, ...rest } = options;
-    if (typeof pages === "function") throw new TypeError("`pages` expected page numbers, got a function, which cannot be sent to a worker");
+    const { signal, onProgress, onEvent, ...sent } = options;
     const listener: Listener = { onProgress, onEvent: onEvent as Listener["onEvent"] };
     const call = this.#open(listener);
     try {
-      const first: ToWorker = { kind: "parse", call, input, options: { ...rest, pages }, events: onEvent !== undefined };
+      const first: ToWorker = { kind: "parse", call, input, options: sent, events: onEvent !== undefined };
       for (let message: ToWorker = first; ; message = { kind: "next", call }) {
         const page = (await this.#ask(call, message, signal)) as DocumentPage | null;
         if (page === null) return;
@@ -73,15 +73,23 @@ class WorkerParser implements Parser {
     }
   }
 
+  async decodeImage(bytes: Uint8Array): Promise<RgbImage> {
+    return (await this.#once((call) => ({ kind: "decode", call, bytes }))) as RgbImage;
+  }
+
+  async encodePng(image: RgbImage): Promise<Uint8Array> {
+    return (await this.#once((call) => ({ kind: "encode", call, image }))) as Uint8Array;
+  }
+
   async recognize(requests: readonly RecognitionRequest[], options: RecognizeOptions = {}): Promise<RecognitionResult[]> {
     const { signal, batchSize, onEvent } = options;
-    const call = this.#open({ onEvent: onEvent as Listener["onEvent"] });
-    try {
-      const message: ToWorker = { kind: "recognize", call, requests, batchSize, events: onEvent !== undefined };
-      return (await this.#ask(call, message, signal)) as RecognitionResult[];
-    } finally {
-      this.#forget(call);
-    }
+    const listener = { onEvent: onEvent as Listener["onEvent"] };
+    const events = onEvent !== undefined;
+    return (await this.#once(
+      (call) => ({ kind: "recognize", call, requests, batchSize, events }),
+      listener,
+      signal,
+    )) as RecognitionResult[];
   }
 
   close(): Promise<void> {
@@ -103,6 +111,16 @@ class WorkerParser implements Parser {
     if (this.#ended) throw this.#ended;
     this.#calls.set(this.#next, { ...listener, settle: null });
     return this.#next++;
+  }
+
+  /** A call with one answer. */
+  async #once(messageOf: (call: number) => ToWorker, listener: Listener = {}, signal?: AbortSignal): Promise<Answer> {
+    const call = this.#open(listener);
+    try {
+      return await this.#ask(call, messageOf(call), signal);
+    } finally {
+      this.#forget(call);
+    }
   }
 
   async #ask(call: number, message: ToWorker, signal: AbortSignal | undefined): Promise<Answer> {

@@ -1,4 +1,5 @@
-import { load } from "../browser.ts";
-import { assets } from "./assets.ts";
+/** Puts the page together. */
+import { render } from "preact";
+import { App } from "./app.tsx";
 
-Object.assign(globalThis, { mineru: { load, assets } });
+render(<App />, document.getElementById("app")!);

@@ -26,9 +26,7 @@ export function documentHtml(pages: readonly ReadPage[], options: HtmlOptions = 
   const body = assemble(pages, options)
     .map((block) => blockHtml(block, options))
     .filter((html) => html !== "")
-    .join("\n")
-    .replaceAll(DOUBT_START, "<mark>")
-    .replaceAll(DOUBT_END, "</mark>");
+    .join("\n");
   return `<!doctype html>
 <html>
 <head>
@@ -53,6 +51,10 @@ ul{list-style:none;padding-left:1rem}.paratext{color:#666;font-size:.85rem}.unre
 
 /** One block as HTML, text escaped; empty where it is not printed. */
 export function blockHtml(block: Block, options: HtmlOptions): string {
+  return unmarkedHtml(block, options).replaceAll(DOUBT_START, "<mark>").replaceAll(DOUBT_END, "</mark>");
+}
+
+function unmarkedHtml(block: Block, options: HtmlOptions): string {
   switch (block.kind) {
     case "title":
       return `<h${block.level}>${runningHtml(block.text)}</h${block.level}>`;
