@@ -109,12 +109,15 @@ function told(event: WorkerEvent): string {
   }
 }
 
+// On its own: the compiler does not rename an import that stands behind `await using`.
+const worker = () => import("../queue/worker.ts");
+
 async function workCommand(flags: WorkFlags, signal: AbortSignal): Promise<number> {
   const { output } = flags;
   await using queue = await openQueue(flags, { supervise: true });
   await using parser = await load(loadOptionsOf(flags));
-  const { work } = await import("../queue/worker.ts");
   signal.addEventListener("abort", () => say("finishing the page at hand; interrupt again to stop at once"), { once: true });
+  const { work } = await worker();
   await work(queue, {
     parser,
     signal,

@@ -3,6 +3,7 @@ import { load, loadTokenText } from "../index.ts";
 import { isLoopback } from "../server/access.ts";
 import { createServerApp } from "../server/app.ts";
 import { listen } from "../server/listen.ts";
+import { builtWebPage } from "../server/web-page.ts";
 import { loadOptionsOf, type ModelFlags } from "./arguments.ts";
 import { version } from "./version.ts";
 
@@ -32,7 +33,8 @@ export async function serveCommand(flags: ServeFlags, signal: AbortSignal): Prom
   const { host, port } = flags;
   const apiKey = flags.apiKey ?? (process.env.MINERU_DIFFUSION_API_KEY || undefined);
   const options = loadOptionsOf(flags);
-  await using parser = await load(options);
+  // Requests must be heard and answered whatever is being read.
+  await using parser = await load({ ...options, thread: "pages" });
   const app = createServerApp({
     parser,
     version,
@@ -40,6 +42,7 @@ export async function serveCommand(flags: ServeFlags, signal: AbortSignal): Prom
     textOfTokens: options.server ? undefined : await loadTokenText(options.model),
     apiKey,
     loopback: isLoopback(host),
+    webPage: builtWebPage(),
     uploadBytes: Math.round(flags.maxUpload * 1024 ** 2),
     atOnce: flags.concurrency,
     queue: flags.queue,

@@ -57,8 +57,9 @@ export class Database implements AsyncDisposable {
   private constructor(url: string, supervise: boolean) {
     this.#url = url;
     this.#pool = new pg.Pool({ connectionString: url, max: 4 });
-    // An idle connection that breaks is replaced by the next query.
+    // A connection that breaks while it is idle is replaced; while it is used, its query fails.
     this.#pool.on("error", () => {});
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
     this.boss = new PgBoss({
       db: within(this.#pool),
       schema: JOBS_SCHEMA,

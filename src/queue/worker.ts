@@ -73,10 +73,9 @@ export async function work(queue: PageQueue, options: WorkerOptions): Promise<vo
   const contents = new Contents(queue);
   for (let failures = 0; ; ) {
     try {
-      await using life = await queue.live();
-      onEvent?.({ kind: "started", worker: life.number });
-      failures = 0;
-      return await workOneLife(queue, life, contents, options);
+      return await workOneLife(queue, contents, options, () => {
+        failures = 0;
+      });
     } catch (error) {
       if (!(error instanceof DatabaseFailure) || signal.aborted || ++failures > CONNECTING.attempts) throw error;
       onEvent?.({ kind: "reconnecting", error: error.message });
@@ -85,8 +84,12 @@ export async function work(queue: PageQueue, options: WorkerOptions): Promise<vo
   }
 }
 
-async function workOneLife(queue: PageQueue, life: Life, contents: Contents, options: WorkerOptions): Promise<void> {
+/** Works until told to stop, or until the connection that this life hangs on is lost. */
+async function workOneLife(queue: PageQueue, contents: Contents, options: WorkerOptions, onConnected: () => void): Promise<void> {
   const { atOnce = 1, untilEmpty, signal, onEvent, write } = options;
+  await using life = await queue.live();
+  onConnected();
+  onEvent?.({ kind: "started", worker: life.number });
   const broken = new AbortController();
   const ends = AbortSignal.any([signal, life.lost, broken.signal]);
 

@@ -162,7 +162,10 @@ export function chatRoutes(app: Hono, state: ServerState): void {
     let streaming = false;
     try {
       place.setDeadline(limits.timeoutMs);
-      const question = await readChatRequest(parseJson(await readBody(c.req.raw, limits.uploadBytes, place.signal)));
+      const question = await readChatRequest(
+        parseJson(await readBody(c.req.raw, limits.uploadBytes, place.signal)),
+        parser.decodeImage.bind(parser),
+      );
       if (question.model !== undefined && question.model !== name) throw unknownModel(question.model, name);
       const names = [...question.ignored.keys()].filter((entry) => /^[\w.-]{1,64}$/.test(entry)).slice(0, 32);
       if (names.length > 0) c.header("x-ignored-settings", names.join(", "));

@@ -9,7 +9,7 @@ import {
   type CommitRuleOptions,
   commitStrategies,
   type DecodingOptions,
-  decodeImage,
+  type Parser,
   type RecognitionRequest,
   type TaskName,
   taskNames,
@@ -166,10 +166,10 @@ function wordingOf(prompt: string): { readonly task?: TaskName; readonly prompt?
 }
 
 /**
- * Reads a request's JSON.
+ * Reads a request's JSON; `decode` makes pixels of its picture.
  * @throws HttpFailure 400 naming what does not fit; MineruError if the picture cannot be decoded.
  */
-export async function readChatRequest(json: unknown): Promise<ChatQuestion> {
+export async function readChatRequest(json: unknown, decode: Parser["decodeImage"]): Promise<ChatQuestion> {
   const parsed = chatRequest.safeParse(json);
   if (!parsed.success) throw invalid(issuesOf(parsed.error));
   const body = parsed.data;
@@ -195,7 +195,7 @@ export async function readChatRequest(json: unknown): Promise<ChatQuestion> {
   const decoding = decodingOf(given, asked === undefined ? undefined : Math.min(asked, MOST_TOKENS), (name, why) => ignored.set(name, why));
   const wording = wordingOf(prompt);
   const url = urls.at(0);
-  const image = url === undefined ? undefined : await decodeImage(pictureBytes(typeof url === "string" ? url : url.url));
+  const image = url === undefined ? undefined : await decode(pictureBytes(typeof url === "string" ? url : url.url));
   return {
     request: { ...wording, task: given.task ?? wording.task ?? "text", ...(image ? { image } : {}), decoding },
     model: body.model || undefined,

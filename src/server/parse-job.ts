@@ -6,8 +6,6 @@ import { extname } from "node:path";
 import {
   assemble,
   documentToMiddleJson,
-  encodePng,
-  openSource,
   type ParsedPage,
   type Parser,
   parseOtsl,
@@ -43,9 +41,7 @@ const METHOD = "vlm";
 
 type File = ParseForm["files"][number];
 
-async function pagesOf({ bytes }: File, [first, last]: ParseForm["pages"], signal: AbortSignal): Promise<number[]> {
-  await using source = await openSource(bytes, { signal });
-  const { pageCount } = source;
+function pagesWithin(pageCount: number, [first, last]: ParseForm["pages"]): number[] {
   if (first >= pageCount) throw new HttpFailure(400, "no-such-page", `\`start_page_id\` expected a page below ${pageCount}, got ${first}`);
   return Array.from({ length: Math.min(last, pageCount - 1) - first + 1 }, (_, i) => first + i);
 }
@@ -73,15 +69,14 @@ function modelOutput(pages: readonly ParsedPage[]) {
 async function parseFile(file: File, form: ParseForm, { parser, version, signal, onPage }: JobContext): Promise<FileResult> {
   const pages: ParsedPage[] = [];
   const images = new Map<string, Uint8Array>();
-  const wanted = await pagesOf(file, form.pages, signal);
   for await (const { page, crops } of parser.parse(file.bytes, {
-    pages: wanted,
+    choosePages: (pageCount) => pagesWithin(pageCount, form.pages),
     signal,
     readFormulas: form.formulas,
     readTables: form.tables,
   })) {
     pages.push(page);
-    if (form.images) for (const [path, crop] of crops) images.set(path.replace(/^images\//, ""), await encodePng(crop));
+    if (form.images) for (const [path, crop] of crops) images.set(path.replace(/^images\//, ""), await parser.encodePng(crop));
     onPage?.();
   }
   const options = { unwrap: parser.recognizer.info.profile.printedLineBreaks };
