@@ -24,12 +24,19 @@ function hostOf(origin: string): string | null {
   }
 }
 
-export function access({ apiKey, loopback }: { readonly apiKey?: string; readonly loopback: boolean }): MiddlewareHandler {
+export interface AccessOptions {
+  readonly apiKey?: string;
+  readonly loopback: boolean;
+  /** Paths that are open without the key as well. */
+  readonly open?: ReadonlySet<string>;
+}
+
+export function access({ apiKey, loopback, open = new Set() }: AccessOptions): MiddlewareHandler {
   const wanted = apiKey === undefined ? null : digest(apiKey);
   return async (c, next) => {
     if (wanted) {
       const given = /^Bearer\s+(.+)$/i.exec(c.req.header("authorization") ?? "")?.[1] ?? "";
-      if (!PUBLIC_PATHS.has(c.req.path) && !timingSafeEqual(digest(given), wanted)) {
+      if (!PUBLIC_PATHS.has(c.req.path) && !open.has(c.req.path) && !timingSafeEqual(digest(given), wanted)) {
         c.header("www-authenticate", "Bearer");
         throw new HttpFailure(401, "unauthorized", "expected the header `Authorization: Bearer <key>` with this server's API key");
       }

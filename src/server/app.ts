@@ -14,6 +14,7 @@ import { openapiDocument, openapiPage } from "./openapi.ts";
 import { FormFailure } from "./parse-form.ts";
 import { openaiError, type ServerState } from "./server-state.ts";
 import { Tasks } from "./tasks.ts";
+import { type WebPage, webRoutes } from "./web-page.ts";
 
 export interface ServerOptions {
   readonly parser: Parser;
@@ -23,6 +24,8 @@ export interface ServerOptions {
   readonly apiKey?: string;
   /** Whether the server listens on a loopback address. Default false. */
   readonly loopback?: boolean;
+  /** The page at the root; without it the root leads to /docs. */
+  readonly webPage?: WebPage;
   /** Bytes of one upload. Default 100 MiB. */
   readonly uploadBytes?: number;
   /** Requests worked on at once. Default 4. */
@@ -75,7 +78,7 @@ function checked(name: string, value: number, least: number): number {
 
 /** Throws RangeError for limits that do not fit. */
 export function createServerApp(options: ServerOptions): ServerApp {
-  const { parser, version, textOfTokens, apiKey, loopback = false, onRequest, onError } = options;
+  const { parser, version, textOfTokens, apiKey, loopback = false, webPage = new Map(), onRequest, onError } = options;
   const limits = {
     uploadBytes: checked("uploadBytes", options.uploadBytes ?? 100 * MIB, 1),
     timeoutMs: checked("timeoutMs", options.timeoutMs ?? 600_000, 1),
@@ -114,7 +117,7 @@ export function createServerApp(options: ServerOptions): ServerApp {
     onRequest?.(`${labels.method} ${labels.path} ${c.res.status} ${(seconds * 1000).toFixed(0)} ms`);
     c.header("x-content-type-options", "nosniff");
   });
-  app.use(access({ apiKey, loopback }));
+  app.use(access({ apiKey, loopback, open: new Set(webPage.keys()) }));
   app.onError((error, c) => {
     const failure = failureOf(error);
     onFailure(failure);
@@ -173,7 +176,7 @@ export function createServerApp(options: ServerOptions): ServerApp {
   const document = openapiDocument(version, apiKey !== undefined);
   app.get("/openapi.json", (c) => c.json(document));
   app.get("/docs", (c) => c.html(openapiPage(document), 200, { "content-security-policy": PAGE_POLICY }));
-  app.get("/", (c) => c.redirect("docs"));
+  webRoutes(app, webPage, { locked: apiKey !== undefined });
 
   return {
     fetch: (request) => app.fetch(request),
