@@ -1,8 +1,9 @@
 /**
  * The tokenizer of the small checkpoint that ships with this package, in the file formats of the published one (byte-level BPE, Qwen2
  * pre-tokenizer, NFC). It is a character vocabulary: one token for each byte, merges only for the multi-byte characters that printed
- * English and European documents use, so that each of them is one token, and the published model's added tokens. No words: a small
- * model learns letters from few pages, and some 600 tokens keep its output head small. Knows nothing of weights.
+ * English and European documents use, so that each of them is one token, the published model's added tokens, and the turns of a prompt
+ * and the commands of LaTeX as one token each. No words: a small model learns letters from few pages, and some 800 tokens keep its
+ * output head small. Knows nothing of weights.
  */
 
 import { type AddedToken, qwen2TokenizerJson } from "./tokenizer.ts";
@@ -56,6 +57,38 @@ const addedTokens: readonly (readonly [string, boolean])[] = [
   ["<rhed>", false],
   ["<srow>", false],
 ];
+
+/** What every prompt says in the same words: with one token a letter it would cost more than a printed line. */
+export const promptPieces: readonly string[] = [
+  "user\n",
+  "assistant\n",
+  "\nText Recognition:",
+  "\nTable Recognition:",
+  "\nFormula Recognition:",
+  "\nLayout Detection:",
+  "\nLayout Analysis:",
+];
+
+/** Commands that a formula spells with one token each; any other is spelt with its letters. */
+export const latexCommands: readonly string[] = [
+  "\\{ \\} \\| \\, \\; \\! \\quad \\qquad \\frac \\sqrt \\binom \\left \\right \\bigl \\bigr \\Bigl \\Bigr \\text \\tag",
+  "\\mathrm \\mathbf \\mathit \\mathsf \\mathcal \\mathbb \\mathfrak \\boldsymbol \\operatorname",
+  "\\bar \\hat \\tilde \\vec \\dot \\ddot \\overline \\underline \\widehat \\widetilde \\overbrace \\underbrace",
+  "\\sum \\prod \\int \\oint \\iint \\lim \\sup \\inf \\max \\min \\sin \\cos \\tan \\exp \\log \\ln \\det",
+  "\\alpha \\beta \\gamma \\delta \\epsilon \\varepsilon \\zeta \\eta \\theta \\vartheta \\iota \\kappa \\lambda \\mu \\nu \\xi \\pi",
+  "\\rho \\varrho \\sigma \\varsigma \\tau \\upsilon \\phi \\varphi \\chi \\psi \\omega",
+  "\\Gamma \\Delta \\Theta \\Lambda \\Xi \\Pi \\Sigma \\Upsilon \\Phi \\Psi \\Omega",
+  "\\partial \\nabla \\infty \\hbar \\ell \\prime \\forall \\exists \\emptyset \\cdot \\times \\div \\pm \\mp \\circ \\bullet \\ast \\star",
+  "\\oplus \\otimes \\wedge \\vee \\cap \\cup \\setminus \\in \\notin \\subset \\subseteq \\supset \\supseteq \\mid \\parallel \\perp",
+  "\\leq \\geq \\le \\ge \\neq \\ne \\equiv \\approx \\sim \\simeq \\cong \\propto \\ll \\gg",
+  "\\to \\leftarrow \\rightarrow \\leftrightarrow \\Leftarrow \\Rightarrow \\Leftrightarrow \\mapsto \\langle \\rangle \\lfloor \\rfloor \\lceil",
+  "\\rceil \\cdots \\ldots \\dots \\vdots \\ddots",
+]
+  .flatMap((line) => line.split(" "))
+  .concat(
+    ["\\\\"],
+    ["matrix", "pmatrix", "bmatrix", "vmatrix", "cases", "aligned"].flatMap((name) => [`\\begin{${name}}`, `\\end{${name}}`]),
+  );
 
 /** All the characters beyond ASCII that are one token, each once. */
 export const miniCharacters: readonly string[] = [...characters];
@@ -121,7 +154,8 @@ export function miniTokenizerFiles(): Record<string, unknown> {
     }
   }
   const first = Object.keys(vocab).length;
-  const added: AddedToken[] = addedTokens.map(([content, special], i) => ({ id: first + i, content, special }));
+  const all = [...addedTokens, ...[...promptPieces, ...latexCommands].map((content) => [content, false] as const)];
+  const added: AddedToken[] = all.map(([content, special], i) => ({ id: first + i, content, special }));
   const idOf = (token: string) => added.find(({ content }) => content === token)!.id;
   const special = added.filter((token) => token.special && token.content !== "<|endoftext|>").map(({ content }) => content);
   const named = { additional_special_tokens: special, eos_token: "<|im_end|>", pad_token: "<|endoftext|>" };
