@@ -34,6 +34,7 @@ export { type AssemblyOptions, assemble } from "./document/assembly.ts";
 export { type DecodingPolicy, type PolicyRule, parsePolicy } from "./document/decoding-policy.ts";
 export { readDocumentFile } from "./document/document-file.ts";
 export { type Parser, parserOf } from "./document/document-parser.ts";
+export { type DocumentEvent, documentEvents, recognitionEvents, settledText } from "./document/event-stream.ts";
 export { parseFormula } from "./document/formula.ts";
 export { parseLayout, writeLayout } from "./document/layout-text.ts";
 export { parseOtsl } from "./document/otsl.ts";
