@@ -1,36 +1,128 @@
-import { expect, test } from "vitest";
-import { rgbImage } from "../image/rgb-image.ts";
-import { inkLayout } from "./ink-layout.ts";
+import { describe, expect, test } from "vitest";
+import { DrawnPage } from "../../test/drawn-page.ts";
+import { type RgbImage, rgbImage, rotateCounterClockwise } from "../image/rgb-image.ts";
+import { turnCounterClockwise } from "../image/turn.ts";
+import { inkLayout, setUpright } from "./ink-layout.ts";
 
-/** Print-like lines of 14 px on a pitch of 20: strokes three pixels wide. */
-function page(blocks: readonly (readonly [left: number, top: number, width: number, lines: number])[]) {
-  const image = rgbImage(600, 800);
-  image.data.fill(255);
-  for (const [left, top, width, lines] of blocks) {
-    for (let line = 0; line < lines; line++) {
-      for (let y = top + line * 20; y < top + line * 20 + 14; y++) {
-        for (let x = left; x < left + width; x++) if ((x - left) % 7 < 3) image.data.fill(0, (y * 600 + x) * 3, (y * 600 + x) * 3 + 3);
-      }
-    }
-  }
-  return image;
-}
+const found = (image: RgbImage) => inkLayout(image).map(({ class: name, pixelBox: [left, top] }) => [name, left, top] as const);
+/** Places are right to a few pixels of paper. */
+const near = (expected: readonly (readonly [string, number, number])[]) =>
+  expected.map(([name, left, top]) => [name, expect.closeTo(left, -1.2), expect.closeTo(top, -1.2)]);
 
-test("a title over two columns: title, left column, right column", () => {
-  const regions = inkLayout(page([[60, 60, 480, 1], [60, 120, 220, 20], [320, 120, 220, 20]])); // biome-ignore format: rows
-  expect(regions.map(({ pixelBox }) => pixelBox[0])).toEqual([58, 58, 318]); // two pixels of paper are kept
-  expect(regions[1].pixelBox[1]).toBe(118);
-  expect(regions.every(({ class: name, angle }) => name === "text" && angle === 0)).toBe(true);
+const columns = () => new DrawnPage(900, 900).text(60, 60, 360, 12).text(450, 60, 360, 12);
+
+describe("columns", () => {
+  test("are read one after the other, however narrow the white between them", () => {
+    expect(found(columns().image)).toEqual(near([["text", 60, 60], ["text", 450, 60]])); // biome-ignore format: rows
+  });
+
+  test("a heading over both stands between what is above it and below", () => {
+    const page = columns().text(60, 500, 360, 8).text(450, 500, 360, 8);
+    page.line(200, 450, [9, 9, 9, 9, 9]);
+    expect(found(page.image).map(([, left, top]) => (top > 480 ? 2 : top > 400 ? 1 : 0) * 10 + (left > 400 ? 1 : 0))).toEqual([
+      0, 1, 10, 20, 21,
+    ]);
+  });
+
+  test("wide spaces between words part nothing", () => {
+    const page = new DrawnPage(900, 400);
+    for (let i = 0; i < 9; i++) page.line(60, 60 + 26 * i, [2 + ((i * 7) % 5), 3 + (i % 4), 6, 4 + ((i * 3) % 5), 5], { space: 27 });
+    expect(inkLayout(page.image).every(({ pixelBox }) => pixelBox[0] < 70)).toBe(true);
+  });
+
+  test("a paragraph that runs around a picture goes on in a second box", () => {
+    const page = new DrawnPage(900, 700).text(60, 60, 760, 3).fill(400, 150, 400, 300, 40);
+    for (let i = 3; i < 14; i++) page.line(60, 75 + 26 * i, [6, 7, 6, 6]);
+    const regions = inkLayout(page.image);
+    const [picture] = regions.filter(({ class: name }) => name === "image");
+    expect(picture.pixelBox[0]).toBeGreaterThan(390);
+    for (const { class: name, pixelBox } of regions) if (name === "text") expect(pixelBox[2] <= 400 || pixelBox[3] <= 155).toBe(true);
+  });
 });
 
-test("paragraphs are parted by white, lines are not", () => {
-  expect(inkLayout(page([[60, 60, 480, 5], [60, 200, 480, 5]]))).toHaveLength(2); // biome-ignore format: rows
-  expect(inkLayout(page([[60, 60, 480, 12]]))).toHaveLength(1);
+describe("paragraphs and titles", () => {
+  test("white, an indented line and a short last line part paragraphs", () => {
+    const page = new DrawnPage(900, 900)
+      .text(60, 60, 700, 4)
+      .text(60, 60 + 4 * 26, 700, 4)
+      .text(60, 400, 700, 4);
+    expect(inkLayout(page.image)).toHaveLength(3);
+  });
+
+  test("a blank page and a page of dust have none", () => {
+    expect(inkLayout(rgbImage(300, 300))).toEqual([]);
+    expect(inkLayout(new DrawnPage(300, 300).fill(50, 50, 2, 2).fill(200, 90, 2, 1).image)).toEqual([]);
+  });
+
+  test("a number alone at the lower edge is a page number, a line there a footer, if the page has text", () => {
+    const page = new DrawnPage(900, 1200).text(60, 100, 700, 20);
+    page.line(440, 1160, [2]);
+    expect(inkLayout(page.image).at(-1)).toMatchObject({ class: "page_number" });
+    const other = new DrawnPage(900, 1200).text(60, 100, 700, 20);
+    other.line(60, 1160, [8, 5, 7]);
+    expect(inkLayout(other.image).at(-1)).toMatchObject({ class: "footer" });
+    const alone = new DrawnPage(900, 1200);
+    alone.line(440, 1160, [2, 5, 6]);
+    expect(inkLayout(alone.image)).toMatchObject([{ class: "text" }]);
+  });
 });
 
-test("boxes hold the ink and lie on the page; a blank page has none", () => {
-  const [{ box, pixelBox }] = inkLayout(page([[60, 60, 480, 5]]));
-  expect(box[0] * 0.6).toBeLessThanOrEqual(pixelBox[0]);
-  expect(box[2] * 0.6).toBeGreaterThanOrEqual(pixelBox[2]);
-  expect(inkLayout(page([]))).toEqual([]);
+describe("tables", () => {
+  test("rows of short pieces are a grid, row by row, empty places empty", () => {
+    const page = new DrawnPage(900, 600).text(60, 40, 700, 4);
+    for (let row = 0; row < 5; row++)
+      for (const [column, left] of [60, 300, 520].entries())
+        if (row !== 2 || column !== 1) page.line(left, 250 + 40 * row, [4 + ((row + column) % 3)]);
+    const table = inkLayout(page.image).find(({ class: name }) => name === "table");
+    expect(table?.cells?.map((row) => row.map((cell) => cell !== null))).toEqual([
+      [true, true, true],
+      [true, true, true],
+      [true, false, true],
+      [true, true, true],
+      [true, true, true],
+    ]);
+    expect(table?.cells?.[1][2]?.[0]).toBeGreaterThan(510);
+  });
+
+  test("two columns of text are none", () => {
+    expect(inkLayout(columns().image).some(({ class: name }) => name === "table")).toBe(false);
+  });
+});
+
+describe("light and ground", () => {
+  test("a shadow over the page changes nothing", () => {
+    const plain = new DrawnPage(900, 900).text(60, 60, 360, 12).text(450, 60, 360, 12).image;
+    const data = plain.data.map((value, at) => Math.round(value * (0.45 + (0.55 * (Math.floor(at / 3) % 900)) / 900)));
+    expect(found({ ...plain, data })).toEqual(near(found(plain)));
+  });
+
+  test("light print on a dark ground is text, a dark picture is a picture", () => {
+    const page = new DrawnPage(900, 700).text(60, 60, 700, 5).fill(60, 300, 700, 80, 30);
+    page.line(90, 350, [7, 6, 9, 5], { grey: 255 });
+    expect(inkLayout(page.image).map(({ class: name }) => name)).toEqual(["text", "text"]);
+    const picture = new DrawnPage(900, 700).text(60, 60, 700, 5).fill(60, 300, 400, 300, 30);
+    expect(inkLayout(picture.image).map(({ class: name }) => name)).toEqual(["text", "image"]);
+  });
+});
+
+describe("posture", () => {
+  const page = new DrawnPage(900, 1100).text(60, 60, 700, 30).image;
+
+  test.each([0, 90, 180, 270] as const)("a page turned by %i degrees is turned back", (degrees) => {
+    const { turn, image } = setUpright(rotateCounterClockwise(page, degrees));
+    expect(turn).toBe((360 - degrees) % 360);
+    expect(Buffer.compare(image.data, page.data)).toBe(0);
+  });
+
+  test.each([-4, -1, 1.5, 5])("a page that lies crooked by %f degrees is made level", (degrees) => {
+    const { turn, skew } = setUpright(turnCounterClockwise(page, -degrees));
+    expect(turn).toBe(0);
+    expect(Math.abs(skew - degrees)).toBeLessThan(0.2);
+  });
+
+  test("a page with little on it stays as it is", () => {
+    const few = new DrawnPage(300, 300);
+    few.line(20, 100, [5, 4]);
+    expect(setUpright(few.image)).toMatchObject({ turn: 0, skew: 0 });
+  });
 });

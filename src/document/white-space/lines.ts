@@ -16,7 +16,9 @@ export interface PrintLine extends Extent {
 const SAME_LEVEL = 0.6;
 const LIKE_HEIGHT = 3;
 /** Letters of a stretch are no further apart than this, in letter heights. */
-const STRETCH_GAP = 1;
+const STRETCH_GAP = 0.75;
+/** Narrower gaps have no room for a rule, in letter heights. */
+const RULED = 0.3;
 /** White this wide parts, whatever stands above and below, in letter heights. */
 const WIDE = 3.2;
 /** White that goes on over so many lines parts columns if it stays this wide, in letter heights. */
@@ -27,7 +29,7 @@ const LIKE_SIZE = 2.6;
 /** A stretch this narrow at the beginning of a line may be the sign of a list's item, in letter heights. */
 const LABEL = 2.5;
 /** Wider white is the rest of a short line, or room for a picture: no evidence for an alley, in letter heights. */
-const MOST_ALLEY = 6;
+const MOST_ALLEY = 10;
 /** The next line begins within this many letter heights; one may be passed over. */
 const NEXT_LINE = 4;
 
@@ -70,8 +72,13 @@ function onOneLevel(a: Extent, b: Extent): boolean {
   return high <= LIKE_HEIGHT * low && Math.abs(middle(a) - middle(b)) <= SAME_LEVEL * low;
 }
 
-/** Chains of letters whose gaps are at most `reach` letter heights: [letters of the chain]. */
-export function chains<T extends Extent>(letters: readonly T[], letterHeight: number, reach: number): T[][] {
+/** Chains of letters whose gaps are at most `reach` letter heights and hold nothing that parts: [letters of the chain]. */
+export function chains<T extends Extent>(
+  letters: readonly T[],
+  letterHeight: number,
+  reach: number,
+  isParted: (gap: Extent) => boolean = () => false,
+): T[][] {
   const order = letters.map((_, i) => i).sort((a, b) => letters[a].left - letters[b].left);
   const rows = new Map<number, number[]>();
   const groups = new Groups(letters.length);
@@ -84,8 +91,14 @@ export function chains<T extends Extent>(letters: readonly T[], letterHeight: nu
         // Sorted by their left edges; further back than a heading's letter nothing can reach.
         if (letter.left - other.left > 8 * letterHeight) break;
         const gap = letter.left - other.right;
-        if (gap <= reach * Math.max(letterHeight, Math.min(heightOf(letter), heightOf(other))) && onOneLevel(letter, other))
-          groups.join(i, before[k]);
+        if (gap > reach * Math.max(letterHeight, Math.min(heightOf(letter), heightOf(other))) || !onOneLevel(letter, other)) continue;
+        const between = {
+          left: other.right,
+          right: letter.left,
+          top: Math.max(letter.top, other.top),
+          bottom: Math.min(letter.bottom, other.bottom),
+        };
+        if (gap < RULED * letterHeight || !isParted(between)) groups.join(i, before[k]);
       }
       before.push(i);
       rows.set(row, before);
@@ -162,6 +175,7 @@ function alleyLines(hole: Hole, holes: readonly Hole[], stretches: readonly Prin
 
 /** Whether an upright rule stands in a hole, over its whole height. */
 function isRuled({ left, top, right, bottom }: Extent, { ink, width }: InkMask): boolean {
+  if (bottom <= top) return false;
   for (let x = left; x < right; x++) {
     let y = top;
     while (y < bottom && ink[y * width + x] === 1) y++;
@@ -176,7 +190,7 @@ const PUNCTUATION = 0.68;
 /** The lines of a page, given its ink and its marks. Dots that belong to no line are left out. */
 export function printLines(page: InkMask, { letters, dots, letterHeight }: PageMarks): PrintLine[] {
   if (letterHeight === 0) return [];
-  const all = chains(letters, letterHeight, STRETCH_GAP).map(lineOf);
+  const all = chains(letters, letterHeight, STRETCH_GAP, (gap) => isRuled(gap, page)).map(lineOf);
   const isPunctuation = (stretch: PrintLine): boolean => stretch.letters.length <= 2 && heightOf(stretch) < PUNCTUATION * letterHeight;
   const stretches = all.filter((stretch) => !isPunctuation(stretch));
   const small = [...dots, ...all.filter(isPunctuation)];

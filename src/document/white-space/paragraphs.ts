@@ -17,11 +17,12 @@ const LIKE_SIZE = 1.4;
 const USUAL_GAPS = 1.6;
 const LEAST_GAP = 0.5;
 const MOST_GAP = 2.2;
-/** An indented line begins this many letter heights further right; a line that ends so far left of the edge ends a paragraph. */
+/** An indented line begins this many letter heights further right. */
 const INDENT = 0.7;
-const SHORT = 5;
-/** …and leaves this part of the column free. */
-const SHORT_SHARE = 0.15;
+/** A line ends a paragraph if the next one's first word had room on it, with this many letter heights to spare. */
+const SPARE = 1.5;
+/** Letters of a word are no further apart than this, in letter heights. */
+const WORD_GAP = 0.5;
 
 export function paragraphOf(lines: readonly PrintLine[]): Paragraph {
   return { ...around(lines), lines, letterHeight: median(lines.map(({ letterHeight }) => letterHeight)) };
@@ -81,13 +82,20 @@ function edgesAround(run: readonly PrintLine[], i: number): { left: number; righ
   return { left: Math.min(...near.map(({ left }) => left)), right: Math.max(...near.map(({ right }) => right)) };
 }
 
+/** Width of the first word of a line, in pixels. */
+function firstWord({ letters, left, letterHeight }: PrintLine): number {
+  const sorted = [...letters].sort((a, b) => a.left - b.left);
+  const end = sorted.findIndex((letter, i) => i + 1 < sorted.length && sorted[i + 1].left - letter.right > WORD_GAP * letterHeight);
+  return (end < 0 ? sorted[sorted.length - 1] : sorted[end]).right - left;
+}
+
 function parted(run: readonly PrintLine[]): PrintLine[][] {
   const letterHeight = median(run.map((line) => line.letterHeight));
   if (run.length < 2 || isCentred(run, letterHeight)) return [[...run]];
   const indented = run.map((line, i) => line.left - edgesAround(run, i).left > INDENT * letterHeight);
   const short = run.map((line, i) => {
-    const { left, right } = edgesAround(run, i);
-    return right - line.right > Math.max(SHORT * letterHeight, SHORT_SHARE * (right - left));
+    const next = run[i + 1];
+    return next !== undefined && edgesAround(run, i).right - line.right > firstWord(next) + SPARE * letterHeight;
   });
   // Where most lines are indented, those that hang out begin.
   const hanging = indented.filter(Boolean).length * 2 > run.length;

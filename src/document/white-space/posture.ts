@@ -14,21 +14,26 @@ export interface Posture {
   readonly skew: number;
 }
 
-/** Letters of a line stand this close, in letter heights. */
+/** Letters of a word stand this close, those of a line no further apart, in letter heights. */
 const CLOSE = 0.55;
+const APART = 1.8;
 const LEAST_CHAIN = 5;
 /** Fewer letters than this tell nothing. */
 const LEAST_LETTERS = 40;
 /** One way must hold so many times the letters of the other to be believed. */
 const CLEARLY = 2;
 const CLEARLY_FEET = 1.2;
+/** Slopes are taken over at least so many letter heights; this share of them must agree to so much for the page to count as crooked. */
+const LEVER = 10;
+const AGREEMENT = 0.01;
+const AGREEING = 0.55;
 /** Degrees; what is steeper is no skew. */
 const MOST_SKEW = 12;
 
 const turned = ({ left, top, right, bottom }: Extent): Extent => ({ left: top, top: left, right: bottom, bottom: right });
 
-function longChains(letters: readonly Extent[], letterHeight: number): Extent[][] {
-  return chains(letters, letterHeight, CLOSE)
+function longChains(letters: readonly Extent[], letterHeight: number, reach = CLOSE): Extent[][] {
+  return chains(letters, letterHeight, reach)
     .filter((chain) => chain.length >= LEAST_CHAIN)
     .map((chain) => chain.sort((a, b) => a.left - b.left));
 }
@@ -47,16 +52,21 @@ function levels(lines: readonly Extent[][], letterHeight: number): { feet: numbe
   return { feet, heads };
 }
 
-/** Slope of the feet of a line: the median over pairs half a line apart. */
-function slopeOf(line: readonly Extent[]): number {
+/** Slopes of the feet of a line, between letters half a line apart. */
+function slopesOf(line: readonly Extent[], letterHeight: number): number[] {
   const half = line.length >> 1;
-  return median(line.slice(half).map((letter, i) => (letter.bottom - line[i].bottom) / (letter.left - line[i].left || 1)));
+  return line.slice(half).flatMap((letter, i) => {
+    const across = letter.left - line[i].left;
+    return across < LEVER * letterHeight ? [] : [(letter.bottom - line[i].bottom) / across];
+  });
 }
 
-function skewOf(lines: readonly Extent[][], letterHeight: number): number {
-  const long = lines.filter((line) => line.length >= 8 && line[line.length - 1].right - line[0].left > 8 * letterHeight);
-  if (lettersIn(long) < LEAST_LETTERS) return 0;
-  const degrees = (Math.atan(median(long.map(slopeOf))) * 180) / Math.PI;
+function skewOf(letters: readonly Extent[], letterHeight: number): number {
+  const slopes = longChains(letters, letterHeight, APART).flatMap((line) => slopesOf(line, letterHeight));
+  const slope = median(slopes);
+  const agreeing = slopes.filter((other) => Math.abs(other - slope) < AGREEMENT).length;
+  if (slopes.length < LEAST_LETTERS || agreeing < AGREEING * slopes.length) return 0;
+  const degrees = (Math.atan(slope) * 180) / Math.PI;
   return Math.abs(degrees) > MOST_SKEW ? 0 : degrees;
 }
 
@@ -69,9 +79,9 @@ export function postureOf({ letters, letterHeight }: PageMarks): Posture {
   if (lettersIn(upright) > CLEARLY * lettersIn(level) && lettersIn(upright) >= LEAST_LETTERS) {
     const { feet, heads } = levels(upright, letterHeight);
     // In the mirrored page feet lie where right is: letters lean to the left and are read upwards.
-    return feet >= heads ? { turn: 270, skew: -skewOf(upright, letterHeight) } : { turn: 90, skew: -skewOf(upright, letterHeight) };
+    return { turn: feet >= heads ? 270 : 90, skew: -skewOf(wide.map(turned), letterHeight) };
   }
   const { feet, heads } = levels(level, letterHeight);
-  const skew = skewOf(level, letterHeight);
+  const skew = skewOf(letters, letterHeight);
   return heads > CLEARLY_FEET * feet && lettersIn(level) >= 2 * LEAST_LETTERS ? { turn: 180, skew } : { turn: 0, skew };
 }

@@ -13,6 +13,8 @@ export interface PrintTable extends Extent {
 const LEAST_ROWS = 3;
 /** Rows of a table are no further apart than this many letter heights. */
 const ROW_GAP = 4;
+/** A row is no larger than this against the one above: figures are half as high again as small letters. */
+const LIKE_SIZE = 2;
 /** Lines that fill more of their column, at the middle, are running text. */
 const MOST_FILLED = 0.8;
 /** A column of so many letter heights holds figures and words, not sentences. */
@@ -61,13 +63,11 @@ function isTable(rows: readonly (readonly PrintLine[])[], columns: readonly Exte
     return Math.max(...bottoms) - Math.min(...bottoms) < 0.8 * row[0].letterHeight;
   });
   if (columns.filter((column) => isAligned(column, shared)).length < LEAST_ALIGNED * columns.length) return false;
-  // Two columns of which one runs on are text beside text; short pieces on one level are cells.
-  return (
-    level &&
-    (columns.length > 2
-      ? median(filled) <= MOST_FILLED || isNarrow(columns, rows[0][0].letterHeight)
-      : Math.min(...filled) <= MOST_FILLED && isNarrow(columns.slice(0, 1), rows[0][0].letterHeight))
-  );
+  const { letterHeight } = rows[0][0];
+  const narrow = columns.filter((column) => widthOf(column) < NARROW * letterHeight);
+  // Columns of figures and words are a table however well they fill; of wider ones, two are text beside text unless the first is narrow.
+  if (!level || narrow.length === columns.length) return level;
+  return columns.length > 2 ? median(filled) <= MOST_FILLED : narrow.includes(columns[0]) && Math.min(...filled) <= MOST_FILLED;
 }
 
 /** Whether the pieces of a column agree in their left edge, their right edge or their middle. */
@@ -79,11 +79,6 @@ function isAligned(column: Extent, rows: readonly (readonly PrintLine[])[]): boo
     const near = pieces.filter((piece) => Math.abs(edge(piece) - usual) < piece.letterHeight);
     return near.length >= LEAST_SHARED * pieces.length;
   });
-}
-
-/** Columns of a few letters each hold figures, not sentences, however well they fill. */
-function isNarrow(columns: readonly Extent[], letterHeight: number): boolean {
-  return median(columns.map(widthOf)) < NARROW * letterHeight;
 }
 
 function gridOf(rows: readonly (readonly PrintLine[])[], columns: readonly Extent[]): PrintTable {
@@ -116,7 +111,7 @@ export function printTables(lines: readonly PrintLine[]): { readonly tables: rea
   for (const row of rowsOf(lines)) {
     const last = open[open.length - 1];
     const near = last === undefined || around(row).top - around(last).bottom < ROW_GAP * row[0].letterHeight;
-    const like = last === undefined || row[0].letterHeight < 1.5 * last[0].letterHeight;
+    const like = last === undefined || row[0].letterHeight < LIKE_SIZE * last[0].letterHeight;
     if (open.length > 0 && (!near || !like || (row.length < 2 && last.length < 2))) close();
     if (row.length > 1 || open.length > 0) open.push(row);
   }
