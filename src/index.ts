@@ -89,9 +89,17 @@ export interface LoadOptions extends SessionsOptions {
 /** @throws MineruError `checkpoint-missing`, `checkpoint-invalid`, `runtime-unavailable`; with `server` as `openaiRecognizer` */
 export async function load(options: LoadOptions = {}): Promise<Parser> {
   const { model = embeddedCheckpoint(), thread = "worker", server, ...sessions } = options;
-  if (thread === "pages") return loadWorkerParser(server ? { server } : { dir: model, sessions });
+  if (thread === "pages") return loadPagesThread(server, model, sessions);
   if (server) return parserOf(await openaiRecognizer(server));
   return parserOf(await (thread === "worker" ? loadWorkerRecognizer(model, sessions) : loadRecognizer(model, nodeRuntime, sessions)));
+}
+
+function loadPagesThread(server: LoadOptions["server"], dir: string, { onWarning, ...sessions }: SessionsOptions): Promise<Parser> {
+  if (!server) return loadWorkerParser({ dir, sessions }, onWarning);
+  const { fetch, signal, ...sent } = server;
+  if (fetch || signal)
+    throw new TypeError('`server` expected neither `fetch` nor `signal` with thread "pages", got one: they cannot be sent');
+  return loadWorkerParser({ server: sent });
 }
 
 /** `parser`, for callers that parse several documents or pages at once: what they ask at the same time is decoded in one batch. */

@@ -81,7 +81,7 @@ export class FakeRecognizer implements Recognizer<RecognizerIdentity> {
             tokens,
             confidences: new Float32Array(positions.length).fill(0.9),
           };
-          onEvent?.({ kind: "step", request: index, record, texts: tokens.map((token) => String.fromCharCode(token)) });
+          onEvent?.({ kind: "step", request: index, record, texts: Array.from(tokens, (token) => fakeTextOfTokens([token])) });
         }
       const result: RecognitionResult = {
         text: "",

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { FakeRecognizer, fakeAnswers } from "../../test/fake-recognizer.ts";
+import { samplePicture } from "../../test/fake-server.ts";
 import type { RecognitionEvent, RecognitionResult } from "../engine/types.ts";
 import { type Parser, parserOf } from "./document-parser.ts";
 import { documentEvents, recognitionEvents, settledText } from "./event-stream.ts";
 
 /** A parser that tells these events, one per turn of the event loop, and then the text. */
-function telling(events: readonly Omit<Extract<RecognitionEvent, { kind: "step" | "line" }>, never>[], text: string) {
+function telling(events: readonly RecognitionEvent[], text: string) {
   let aborted = false;
   const parser: Pick<Parser, "recognize"> = {
     async recognize(_requests, { signal, onEvent } = {}) {
@@ -38,7 +39,7 @@ const step = (block: number, positions: number[], texts: string[]): Extract<Reco
     confidences: new Float32Array(positions.length),
   },
 });
-const line = (index: number, text: string): RecognitionEvent => ({ kind: "line", request: 0, line: index, text }) as never;
+const line = (index: number, text: string): RecognitionEvent => ({ kind: "line", request: 0, line: index, text });
 
 async function collected<Event, Result>(events: AsyncGenerator<Event, Result, undefined>): Promise<{ pieces: Event[]; result: Result }> {
   const pieces: Event[] = [];
@@ -57,7 +58,7 @@ test("a block is told when the next has begun, whatever the order within it", as
 });
 
 test("lines are told in their order, whenever they are read", async () => {
-  const { parser } = telling([line(1, "two\n"), line(0, "one\n"), line(2, "three")] as never, "one\ntwo\nthree");
+  const { parser } = telling([line(1, "two\n"), line(0, "one\n"), line(2, "three")], "one\ntwo\nthree");
   expect((await collected(settledText(parser, request))).pieces).toEqual(["one\ntwo\n", "three"]);
 });
 
@@ -82,8 +83,7 @@ test("whoever stops looking stops the work, and failures are thrown", async () =
 
 test("a document: layout, texts in pieces that make the whole, pages", async () => {
   const recognizer = new FakeRecognizer();
-  const image = { width: 100, height: 100, data: new Uint8Array(30_000).map((_, i) => (i % 7 === 0 ? 0 : 255)) };
-  const { pieces } = await collected(documentEvents(parserOf(recognizer), image));
+  const { pieces } = await collected(documentEvents(parserOf(recognizer), await samplePicture()));
   expect(pieces[0]).toMatchObject({ kind: "layout", regions: expect.any(Array) });
   const page = pieces.at(-1)!;
   if (page.kind !== "page") throw new Error("expected a page at the end");

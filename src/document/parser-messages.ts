@@ -1,20 +1,13 @@
 /**
- * What a parser's thread and its caller say to each other. A parse is a conversation of its own: opened once, asked for one page at a time, so
- * that no page is begun before the one before it is taken.
+ * What a parser in another thread and its caller say to each other, in Node and in browsers. A parse is a conversation: it is opened once and
+ * asked for one page at a time, so that no page is begun before the one before it is taken. How the thread is started is told by who starts it.
  */
-import type { OpenaiRecognizerOptions } from "../engine/openai-recognizer.ts";
 import type { RecognizerIdentity } from "../engine/recognizer.ts";
-import type { SessionsOptions } from "../engine/sessions.ts";
 import type { RecognitionEvent, RecognitionRequest, RecognitionResult } from "../engine/types.ts";
 import type { SentError } from "../engine/worker-messages.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
 import type { PageEvent } from "./parse.ts";
 import type { DocumentInput, DocumentPage, ParseOptions, ParseProgress } from "./parser.ts";
-
-/** What the thread is started with: a checkpoint folder, or the server that computes. */
-export type ParserStart =
-  | { readonly dir: string; readonly sessions: Omit<SessionsOptions, "onWarning"> }
-  | { readonly server: OpenaiRecognizerOptions };
 
 /** Options of a parse that can be sent. */
 export type SentParseOptions = Omit<ParseOptions, "signal" | "choosePages" | "onProgress" | "onEvent">;
@@ -27,12 +20,13 @@ export type Question =
       readonly kind: "parse";
       readonly input: DocumentInput;
       readonly options: SentParseOptions;
+      /** What anyone listens to. */
       readonly heard: { readonly progress: boolean; readonly events: boolean };
     }
   | { readonly kind: "count" }
   | { readonly kind: "next"; readonly pages?: readonly number[] };
 
-/** `count` and `next` are asked of the parse that the same call has opened. */
+/** `count` and `next` are asked of the parse that the same call has opened. A call is over once; then nobody waits for it any more. */
 export type ToParser =
   | { readonly call: number; readonly question: Question }
   | { readonly call: number; readonly over: true }
@@ -44,16 +38,19 @@ export interface Answers {
   readonly decode: RgbImage;
   readonly encode: Uint8Array;
   readonly parse: null;
+  /** Pages of the document. */
   readonly count: number;
   /** Null after the last page. */
   readonly next: DocumentPage | null;
 }
 
-export type FromParser =
+/** `Notice` is what is told while the parser is loaded. */
+export type FromParser<Notice = unknown> =
   | { readonly ready: RecognizerIdentity }
   | { readonly refused: SentError }
-  | { readonly warning: string }
+  | { readonly notice: Notice }
   | { readonly call: number; readonly answer: Answers[keyof Answers] }
   | { readonly call: number; readonly failed: SentError }
   | { readonly call: number; readonly progress: ParseProgress }
-  | { readonly call: number; readonly event: PageEvent | RecognitionEvent };
+  | { readonly call: number; readonly event: PageEvent | RecognitionEvent }
+  | { readonly closed: true };

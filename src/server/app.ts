@@ -9,6 +9,7 @@ import { Admission } from "./admission.ts";
 import { chatRoutes } from "./chat-completions.ts";
 import { Counters } from "./counters.ts";
 import { documentRoutes, PROTOCOL_VERSION } from "./document-routes.ts";
+import { watchEventLoop } from "./event-loop-delay.ts";
 import { failureOf, HttpFailure } from "./failure.ts";
 import { openapiDocument, openapiPage } from "./openapi.ts";
 import { FormFailure } from "./parse-form.ts";
@@ -161,6 +162,7 @@ export function createServerApp(options: ServerOptions): ServerApp {
       status === "healthy" ? 200 : 503,
     );
   });
+  const eventLoop = watchEventLoop();
   app.get("/metrics", (c) =>
     c.body(
       counters.text({
@@ -168,6 +170,7 @@ export function createServerApp(options: ServerOptions): ServerApp {
         mineru_requests_waiting: ["Requests that wait or are being received now.", admission.waiting],
         mineru_tasks_pending: ["Tasks that wait now.", tasks.count("pending")],
         process_resident_memory_bytes: ["Memory of the process.", process.memoryUsage.rss()],
+        ...eventLoop(),
       }),
       200,
       { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
