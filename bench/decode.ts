@@ -21,7 +21,7 @@ export async function measureDecode({ model, lines, rounds, data }: DecodeOption
   const samples = heldOutLines(await heldOutSources(data), lines);
   const pages = await pagesIn(new URL("../test/samples", import.meta.url).pathname);
   await using parser = await load({ model, thread: "own" });
-  return measureAllDecoding(parser.recognizer, samples, pages, { rounds, onProgress: shown("decoding") });
+  return await measureAllDecoding(parser.recognizer, samples, pages, { rounds, onProgress: shown("decoding") });
 }
 
 if (process.argv[1]?.endsWith("decode.ts")) {

@@ -20,7 +20,7 @@ export async function runShuffle({ model, data, pages, paragraphs }: ShuffleOpti
   const sources = await heldOutSources(data);
   await using parser = await load({ model, thread: "own" });
   const settings = [AUTOREGRESSION, blockDiffusion(32, 0.95)];
-  return measureShuffle(parser.recognizer, sources, settings, { pages, paragraphs, onProgress: shown("shuffle") });
+  return await measureShuffle(parser.recognizer, sources, settings, { pages, paragraphs, onProgress: shown("shuffle") });
 }
 
 if (process.argv[1]?.endsWith("shuffle.ts")) {
