@@ -170,3 +170,16 @@ test("auto on a machine without graphics warns and computes", async () => {
   else expect(warnings).toEqual([]);
   await sessions[Symbol.asyncDispose]();
 });
+
+test("small models compute on one thread unless told otherwise", async () => {
+  const asked: (number | undefined)[] = [];
+  const runtime: Runtime = {
+    ...nodeRuntime,
+    load: (program, options) => {
+      asked.push(options?.threads);
+      return nodeRuntime.load(program, options);
+    },
+  };
+  for (const threads of [undefined, 2]) await (await load({ threads }, { runtime })).sessions[Symbol.asyncDispose]();
+  expect(asked).toEqual([1, 1, 2, 2]);
+});
