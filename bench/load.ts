@@ -12,6 +12,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { Worker } from "node:worker_threads";
 import { decodeImage, encodePng } from "../src/index.ts";
 
 const { values } = parseArgs({
@@ -33,6 +34,7 @@ async function startServer(): Promise<{ url: string; stop: () => Promise<number>
   const child = spawn(process.execPath, [main, "serve", "--port", "0", "--quiet", "--threads", values.threads, ...model], {
     stdio: ["ignore", "ignore", "pipe"],
   });
+  process.once("exit", () => child.kill("SIGKILL"));
   const url = await new Promise<string>((resolve, reject) => {
     let log = "";
     child.stderr.on("data", (chunk) => {
@@ -89,7 +91,7 @@ const times: number[] = [];
 const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
 
 async function ask(kind: Kind): Promise<void> {
-  const signal = kind === "hang-up" ? AbortSignal.timeout(50 + Math.random() * 1000) : undefined;
+  const signal = kind === "hang-up" ? AbortSignal.timeout(Math.round(50 + Math.random() * 1000)) : undefined;
   const began = performance.now();
   try {
     let response: Response;
@@ -107,6 +109,21 @@ async function ask(kind: Kind): Promise<void> {
   } catch (error) {
     count(`${kind} ${signal?.aborted ? "hung up" : `failed: ${(error as { cause?: Error }).cause?.message ?? (error as Error).message}`}`);
   }
+}
+
+/** The delay of a thread that has nothing to do: what the machine itself adds, other programs on it included. */
+const idle = new Worker(
+  `const { monitorEventLoopDelay } = require("node:perf_hooks");
+   const { parentPort } = require("node:worker_threads");
+   const delay = monitorEventLoopDelay({ resolution: 10 });
+   delay.enable();
+   parentPort.on("message", () => { parentPort.postMessage([delay.percentile(99), delay.max].map((ns) => Math.max(0, ns / 1e9 - 0.01))); delay.reset(); });`,
+  { eval: true },
+);
+idle.unref();
+async function idleDelay(): Promise<readonly [high: number, most: number]> {
+  idle.postMessage(null);
+  return (await once(idle, "message"))[0];
 }
 
 async function gauges(): Promise<Record<string, number>> {
@@ -127,12 +144,12 @@ const clients = Promise.all(
 );
 while (performance.now() < end) {
   await sleep(Math.min(every * 1000, Math.max(1, end - performance.now())));
-  const now = await gauges();
+  const [now, [idleHigh, idleMost]] = [await gauges(), await idleDelay()];
   const mib = now.process_resident_memory_bytes / 1024 ** 2;
   memory.push(mib);
   delays.push(now.nodejs_eventloop_lag_max_seconds);
   console.log(
-    `${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${mib.toFixed(0)} MiB  event loop p99 ${milliseconds(now.nodejs_eventloop_lag_p99_seconds)}, max ${milliseconds(now.nodejs_eventloop_lag_max_seconds)}  working ${now.mineru_requests_working}, waiting ${now.mineru_requests_waiting}`,
+    `${((performance.now() - began) / 1000).toFixed(0).padStart(4)} s  ${mib.toFixed(0)} MiB  event loop p99 ${milliseconds(now.nodejs_eventloop_lag_p99_seconds)}, max ${milliseconds(now.nodejs_eventloop_lag_max_seconds)} (an idle thread ${milliseconds(idleHigh)}, ${milliseconds(idleMost)})  working ${now.mineru_requests_working}, waiting ${now.mineru_requests_waiting}`,
   );
 }
 await clients;
