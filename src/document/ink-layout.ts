@@ -62,9 +62,11 @@ const LARGER = 1.08;
 const LARGER_AND_HEAVIER = 1.28;
 const TITLE_WEIGHT = 1.2;
 const TITLE_LINES = 3;
-/** Headers and footers lie in this part of the page's height, this many letter heights from everything else. */
-const MARGIN_SHARE = 0.08;
-const APART = 3;
+/** Headers and footers lie in this part of the page's height and so many letter heights from everything else: the nearer the edge, the fewer. */
+const MARGINS_APART: readonly (readonly [share: number, apart: number])[] = [
+  [0.08, 3],
+  [0.045, 1.2],
+];
 /** A page with fewer lines has no headers: its first line may be its title. */
 const LEAST_LINES = 8;
 const NUMBER_LETTERS = 5;
@@ -124,12 +126,11 @@ function withMargins(blocks: readonly Block[], found: ReadonlyMap<Block, Paragra
   return blocks.map((block) => {
     const paragraph = found.get(block);
     if (!paragraph || paragraph.lines.length > 1 || paragraph.letterHeight > 1.15 * body) return block;
-    const above = block.bottom < MARGIN_SHARE * page.height;
-    const below = block.top > (1 - MARGIN_SHARE) * page.height;
-    if (!above && !below) return block;
+    const above = block.bottom < page.height / 2;
     const others = blocks.filter((other) => other !== block && (above ? other.bottom > block.bottom + body : other.top < block.top - body));
-    const apart = others.every((other) => (above ? other.top - block.bottom : block.top - other.bottom) > APART * body);
-    if (!apart) return block;
+    const distance = Math.min(...others.map((other) => (above ? other.top - block.bottom : block.top - other.bottom)));
+    const edge = (above ? block.bottom : page.height - block.top) / page.height;
+    if (!MARGINS_APART.some(([share, apart]) => edge < share && distance > apart * body)) return block;
     const isNumber = paragraph.lines[0].letters.length <= NUMBER_LETTERS && widthOf(block) < 6 * body;
     return { ...block, class: isNumber ? "page_number" : above ? "header" : "footer" };
   });

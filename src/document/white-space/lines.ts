@@ -10,6 +10,10 @@ export interface PrintLine extends Extent {
   readonly letters: readonly Letter[];
   /** Height that a third of its letters do not exceed, in pixels: the x-height, or that of capitals or digits where it has no other. */
   readonly letterHeight: number;
+  /** Where most of its letters stand, in pixels from the top of the page. */
+  readonly foot: number;
+  /** Usual height of its letters, capitals and ascenders counted in: steadier than `letterHeight`, for comparing sizes. */
+  readonly size: number;
 }
 
 /** Neighbours' centres lie this close, in heights of the lower one; their heights differ by no more than this factor. */
@@ -108,7 +112,18 @@ export function chains<T extends Extent>(
 }
 
 function lineOf(letters: readonly Letter[]): PrintLine {
-  return { ...around(letters), letters, letterHeight: quantile(letters.map(heightOf), 1 / 3) };
+  const heights = letters.map(heightOf).sort((a, b) => a - b);
+  const usual = heights.slice(heights.length >> 2, Math.ceil(heights.length * 0.75));
+  return {
+    ...around(letters),
+    letters,
+    letterHeight: quantile(heights, 1 / 3),
+    foot: quantile(
+      letters.map(({ bottom }) => bottom),
+      0.5,
+    ),
+    size: usual.reduce((sum, height) => sum + height, 0) / usual.length,
+  };
 }
 
 /** White between a stretch and the next one at its right; `white` is the widest part of it without a dot, in pixels. */

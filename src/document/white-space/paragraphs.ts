@@ -12,15 +12,17 @@ export interface Paragraph extends Extent {
 }
 
 /** Lines of one size differ by no more than this factor. */
-const LIKE_SIZE = 1.4;
-/** Lines of a run are no further apart than this many usual gaps of the page, or letter heights. */
-const USUAL_GAPS = 1.6;
-const LEAST_GAP = 0.5;
-const MOST_GAP = 2.2;
+const LIKE_SIZE = 1.3;
+/** Lines of a run follow each other by no more than so many usual steps of the page from foot to foot. */
+const USUAL_STEPS = 1.35;
+/** A step of more letter heights is none from line to line. */
+const MOST_STEP = 4.5;
 /** An indented line begins this many letter heights further right. */
 const INDENT = 0.7;
 /** A line ends a paragraph if the next one's first word had room on it, with this many letter heights to spare. */
 const SPARE = 1.5;
+/** A sign or number before the text of a line is no wider than this, in letter heights. */
+const LABEL = 2.5;
 /** Letters of a word are no further apart than this, in letter heights. */
 const WORD_GAP = 0.5;
 
@@ -50,22 +52,23 @@ function runs(lines: readonly PrintLine[]): PrintLine[][] {
   below.forEach((next, i) => {
     if (next >= 0) above.set(next, [...(above.get(next) ?? []), i]);
   });
-  const gapTo = (i: number): number => lines[below[i]].top - lines[i].bottom;
-  const linked = below.map((next, i) => next >= 0 && above.get(next)!.length === 1 && likeSize(lines[i], lines[next]));
-  const gaps = lines.flatMap((line, i) => (linked[i] && gapTo(i) < MOST_GAP * line.letterHeight ? [gapTo(i) / line.letterHeight] : []));
-  const most = Math.min(MOST_GAP, Math.max(LEAST_GAP, USUAL_GAPS * median(gaps)));
-  const starts = lines
-    .map((_, i) => i)
-    .filter((i) => !(above.get(i) ?? []).some((k) => linked[k] && gapTo(k) <= most * lines[k].letterHeight));
+  const stepTo = (i: number): number => (lines[below[i]].foot - lines[i].foot) / lines[i].letterHeight;
+  const linked = below.map(
+    (next, i) => next >= 0 && above.get(next)!.length === 1 && likeSize(lines[i], lines[next]) && stepTo(i) < MOST_STEP,
+  );
+  const steps = lines.flatMap((_, i) => (linked[i] ? [stepTo(i)] : []));
+  const most = USUAL_STEPS * median(steps);
+  const follows = lines.map((_, i) => linked[i] && stepTo(i) <= most);
+  const starts = lines.map((_, i) => i).filter((i) => !(above.get(i) ?? []).some((k) => follows[k]));
   return starts.map((start) => {
     const run = [lines[start]];
-    for (let i = start; linked[i] && gapTo(i) <= most * lines[i].letterHeight; i = below[i]) run.push(lines[below[i]]);
+    for (let i = start; follows[i]; i = below[i]) run.push(lines[below[i]]);
     return run;
   });
 }
 
 function likeSize(a: PrintLine, b: PrintLine): boolean {
-  return Math.max(a.letterHeight, b.letterHeight) <= LIKE_SIZE * Math.min(a.letterHeight, b.letterHeight);
+  return Math.max(a.size, b.size) <= LIKE_SIZE * Math.min(a.size, b.size);
 }
 
 /** Lines set about a middle axis have no edge to be indented from. */
@@ -76,10 +79,20 @@ function isCentred(lines: readonly PrintLine[], letterHeight: number): boolean {
   return spread < 1.2 * letterHeight && Math.max(...lefts) - Math.min(...lefts) > 2 * letterHeight;
 }
 
-/** Edges near line `i` of a run: those of the lines around it, since a column may narrow beside a picture. */
+/** Edges of the column at line `i` of a run, which it shares with those before or those after it: beside a picture a column narrows. */
 function edgesAround(run: readonly PrintLine[], i: number): { left: number; right: number } {
-  const near = run.slice(Math.max(0, i - 2), i + 3);
-  return { left: Math.min(...near.map(({ left }) => left)), right: Math.max(...near.map(({ right }) => right)) };
+  const [before, after] = [run.slice(Math.max(0, i - 2), i + 1), run.slice(i, i + 3)];
+  const edges = [before, after].filter((near) => near.length > 1).map(around);
+  return { left: Math.max(...edges.map(({ left }) => left)), right: Math.min(...edges.map(({ right }) => right)) };
+}
+
+/** Where the text of a line begins that has a sign or number before it. */
+function textAfterLabel(line: PrintLine): number {
+  const sorted = [...line.letters].sort((a, b) => a.left - b.left);
+  if (sorted[0].left - line.left > line.letterHeight) return sorted[0].left;
+  const end = line.left + firstWord(line);
+  if (end - line.left > LABEL * line.letterHeight) return line.left;
+  return sorted.find(({ left }) => left > end)?.left ?? line.left;
 }
 
 /** Width of the first word of a line, in pixels. */
@@ -102,7 +115,8 @@ function parted(run: readonly PrintLine[]): PrintLine[][] {
   const parts: PrintLine[][] = [[run[0]]];
   for (let i = 1; i < run.length; i++) {
     const narrows = Math.abs(run[i].left - run[i - 1].left) > 8 * letterHeight;
-    const begins = hanging ? !indented[i] && indented[i - 1] : indented[i] && !indented[i - 1] && !narrows;
+    const hangs = Math.abs(run[i].left - textAfterLabel(parts[parts.length - 1][0])) < INDENT * letterHeight;
+    const begins = hangs ? false : hanging ? !indented[i] && indented[i - 1] : indented[i] && !indented[i - 1] && !narrows;
     if (begins || (short[i - 1] && !narrows)) parts.push([run[i]]);
     else parts[parts.length - 1].push(run[i]);
   }
