@@ -31,6 +31,7 @@ export { type ErrorCode, MineruError } from "./error.ts";
 export { encodePng } from "./image/encode-png.ts";
 export type { RgbImage } from "./image/rgb-image.ts";
 
+/** Where the model is, or the server that has it. */
 export interface BrowserLoadOptions extends WorkerParserOptions, Omit<SessionsOptions, "cacheDir" | "onWarning"> {
   /** Address of a checkpoint folder. Needed without `server`. */
   readonly modelUrl?: string | URL;

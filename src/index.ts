@@ -74,6 +74,7 @@ export type { RgbImage } from "./image/rgb-image.ts";
 export { openSource, type PageSource, type SourceOptions } from "./image/sources.ts";
 export { type TaskName, taskNames, taskOfPrompt, tasks } from "./text/prompts.ts";
 
+/** How a model is loaded. */
 export interface LoadOptions extends SessionsOptions {
   /** Checkpoint folder; the embedded `mini` if absent. */
   readonly model?: string;

@@ -6,6 +6,7 @@ import { MineruError } from "../error.ts";
 import { type Checkpoint, indexFileName, readCheckpoint, singleFileName } from "./checkpoint.ts";
 import { memorySource, readSafetensors } from "./safetensors-reader.ts";
 
+/** How far the fetching of a checkpoint's files is. */
 export interface FetchProgress {
   /** Bytes of the weights so far. */
   readonly loaded: number;

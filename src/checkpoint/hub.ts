@@ -13,8 +13,10 @@ import { MineruError } from "../error.ts";
 import { type Listing, listHuggingFace, listModelscope, modelscopeCommit, type RemoteFile } from "./hub-listing.ts";
 import { type Environment, type Get, hubHome, type Patience, requester, Transient, tokenOf, withAttempts } from "./hub-request.ts";
 
+/** Hubs that checkpoints can be fetched from. */
 export type HubSource = "huggingface" | "modelscope";
 
+/** How far a download is. */
 export interface DownloadProgress {
   /** Path of the file in the repository. */
   readonly file: string;
@@ -25,6 +27,7 @@ export interface DownloadProgress {
   readonly totalBytes: number;
 }
 
+/** Which files of a repository are fetched, from where, and how patiently. */
 export interface DownloadOptions extends Patience {
   /** Branch, tag or commit; "main" ("master" on ModelScope) unless told otherwise. */
   readonly revision?: string;

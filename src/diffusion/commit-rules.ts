@@ -20,6 +20,7 @@ export type CommitRule =
   | { readonly strategy: "entropy_bounded"; readonly gamma: number }
   | { readonly strategy: "factor"; readonly factor: number };
 
+/** Names of the rules by which positions are committed. */
 export type CommitStrategy = CommitRule["strategy"];
 
 /** As a caller may spell it: settings left out take their defaults (threshold 0.95, gamma 0.35, factor 1). */

@@ -31,6 +31,7 @@ export interface PolicyRule extends PolicySetting {
   readonly when: Readonly<Partial<Record<keyof Complexity, readonly [least: number | null, most: number | null]>>>;
 }
 
+/** Decoding settings by task and by how much stands in a region. */
 export interface DecodingPolicy {
   readonly format: typeof POLICY_FORMAT;
   readonly version: 1;

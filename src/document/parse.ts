@@ -20,6 +20,7 @@ import { readRegion, tokensOf } from "./region-reading.ts";
 import { planRegions, type RegionPlan, type RegionPolicy } from "./regions.ts";
 import type { LayoutRegion, ParsedPage, ParsedRegion, RecognitionTask, Warning } from "./types.ts";
 
+/** How a page is read. */
 export interface PageParseOptions extends RegionPolicy {
   /** The page's regions where they are known beforehand; the layout is then not asked for. */
   readonly layout?: readonly LayoutRegion[];
@@ -38,6 +39,7 @@ export interface PageParseOptions extends RegionPolicy {
   readonly onEvent?: (event: PageEvent) => void;
 }
 
+/** What happens while a page is read: its picture, its layout, the decoding of its regions. */
 export type PageEvent =
   | { readonly kind: "page"; readonly page: number; readonly image: RgbImage }
   | { readonly kind: "layout"; readonly regions: readonly LayoutRegion[] }

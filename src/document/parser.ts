@@ -14,6 +14,7 @@ import type { ParsedPage } from "./types.ts";
 /** A path (in a browser an address), the bytes of a file, or pixels. */
 export type DocumentInput = string | Uint8Array | RgbImage;
 
+/** How far a document is. */
 export interface ParseProgress {
   readonly stage: "open" | "render" | "layout" | "read" | "done";
   /** Page of the document, from 0. */
@@ -24,6 +25,7 @@ export interface ParseProgress {
   readonly regions?: number;
 }
 
+/** How a document is read. */
 export interface ParseOptions extends Omit<PageParseOptions, "onEvent" | "layout">, Pick<SourceOptions, "password" | "dpi"> {
   /** Pages to parse, from 0; all if absent. */
   readonly pages?: readonly number[];

@@ -7,6 +7,7 @@ import { cacheFolder } from "../checkpoint/hub.ts";
 import { MineruError } from "../error.ts";
 import { parseReadingProfile } from "./reading-profile.ts";
 
+/** What a checkpoint folder holds. */
 export interface CheckpointDescription {
   readonly dir: string;
   /** Numbers in its tensors. */
@@ -19,6 +20,7 @@ export interface CheckpointDescription {
   readonly detectsLayout: boolean;
 }
 
+/** A checkpoint of this machine. */
 export interface FoundCheckpoint extends CheckpointDescription {
   /** `mini`, or the repository it came from, with its revision unless that is `main`. */
   readonly name: string;

@@ -14,6 +14,7 @@ import type { Recognizer, RecognizerIdentity } from "./recognizer.ts";
 import { type ConnectionOptions, ServerConnection } from "./server-connection.ts";
 import type { DecodingOptions, RecognitionRequest, RecognitionResult, RecognizeOptions } from "./types.ts";
 
+/** The server that holds the model, and how patiently it is asked. */
 export interface OpenaiRecognizerOptions extends ConnectionOptions {
   /** Needed only where the server lists several. */
   readonly model?: string;

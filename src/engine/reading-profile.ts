@@ -4,6 +4,7 @@
  */
 import { MineruError } from "../error.ts";
 
+/** How the weights want their pictures, and what they have learnt. */
 export interface ReadingProfile {
   /** Edge of the square a page is resized to for layout detection (`layout_image_size`). */
   readonly layoutSize: number;

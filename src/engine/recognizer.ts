@@ -32,6 +32,7 @@ export interface RecognizerInfo extends RecognizerIdentity {
   readonly precision: ChosenPrecision;
 }
 
+/** Crops in, texts out. Holds memory until closed; calls at the same time are answered together. */
 export interface Recognizer<Info extends RecognizerIdentity = RecognizerInfo> extends AsyncDisposable {
   readonly info: Info;
   recognize(requests: readonly RecognitionRequest[], options?: RecognizeOptions): Promise<RecognitionResult[]>;

@@ -7,6 +7,7 @@ import type { Recording } from "../diffusion/replay.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
 import type { TaskName } from "../text/prompts.ts";
 
+/** How an answer is decoded; the defaults are the checkpoint's, then the paper's. */
 export interface DecodingOptions {
   /** Positions per block; 1 is autoregression, "answer" is full-sequence diffusion. Default: the checkpoint's, else 32. */
   readonly blockLength?: number | "answer";
@@ -28,6 +29,7 @@ export interface DecodingOptions {
   readonly record?: { readonly candidates: number };
 }
 
+/** One question: a picture, or none, and what it is to be read for. */
 export interface RecognitionRequest {
   readonly task: TaskName;
   /** Absent for a prompt without image. */
@@ -39,6 +41,7 @@ export interface RecognitionRequest {
   readonly decoding?: DecodingOptions;
 }
 
+/** A token of an answer: with what probability it was committed, and when. */
 export interface TokenRecord {
   readonly token: number;
   readonly text: string;
@@ -47,6 +50,7 @@ export interface TokenRecord {
   readonly step: number;
 }
 
+/** An answer and what it cost. */
 export interface RecognitionResult {
   readonly text: string;
   readonly tokens: readonly TokenRecord[];
@@ -69,6 +73,7 @@ export interface RecognitionResult {
   readonly lines?: readonly RecognitionResult[];
 }
 
+/** A denoising step of one answer, or of one of its lines. */
 export interface StepEvent {
   readonly kind: "step";
   /** Index of the request. */
@@ -89,14 +94,17 @@ export interface LineEvent {
   readonly text: string;
 }
 
+/** An answer is whole. */
 export interface ResultEvent {
   readonly kind: "result";
   readonly request: number;
   readonly result: RecognitionResult;
 }
 
+/** What happens while questions are answered. */
 export type RecognitionEvent = StepEvent | LineEvent | ResultEvent;
 
+/** How questions are answered together. */
 export interface RecognizeOptions {
   readonly signal?: AbortSignal;
   /** Regions decoded side by side, each at its own step. Default 8. */

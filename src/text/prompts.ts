@@ -5,6 +5,7 @@
 
 import type { ChatMessage } from "./chat-template.ts";
 
+/** What a picture can be read for. */
 export type TaskName = "layout" | "text" | "table" | "formula";
 
 export interface Task {
@@ -16,6 +17,7 @@ export interface Task {
   readonly maxAnswerTokens: number;
 }
 
+/** The table of tasks: prompts and how long answers may become. */
 export const tasks: Readonly<Record<TaskName, Task>> = {
   // The page pipeline says "Detection", the single-image engines say "Analysis"; the weights do not tell which they learnt.
   layout: { prompt: "\nLayout Detection:", alternatePrompts: ["\nLayout Analysis:"], maxAnswerTokens: 2048 },
@@ -24,6 +26,7 @@ export const tasks: Readonly<Record<TaskName, Task>> = {
   formula: { prompt: "\nFormula Recognition:", alternatePrompts: [], maxAnswerTokens: 1024 },
 };
 
+/** All tasks, layout first. */
 export const taskNames = Object.keys(tasks) as readonly TaskName[];
 
 export const systemPrompt = "You are a helpful assistant.";

@@ -5,6 +5,7 @@
 import { deflate } from "../../image/inflate.ts";
 import { crc32 } from "../../image/png-crc.ts";
 
+/** A file of an archive. */
 export interface ZipEntry {
   readonly path: string;
   readonly bytes: Uint8Array;
