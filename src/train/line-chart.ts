@@ -27,8 +27,8 @@ export interface ChartOptions {
 const [WIDTH, HEIGHT] = [560, 250];
 const AREA = { left: 52, right: WIDTH - 96, top: 30, bottom: HEIGHT - 26 };
 const MOST_POINTS = 220;
-/** As a share of all steps. */
-const LONGEST_GAP = 0.03;
+/** In usual gaps. */
+const LONG_GAP = 8;
 
 export const escapeText = (text: string): string => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
@@ -73,11 +73,13 @@ function spread(wanted: readonly number[], gap: number): number[] {
   return placed.map((y) => y - over);
 }
 
-/** Parts a series where it has no points for long: what was not measured is not drawn. */
-function unbroken({ points, marks }: Series, longest: number): Series["points"][] {
+/** Parts a series where it has no points for much longer than usual: what was not measured is not drawn. */
+function unbroken({ points, marks }: Series): Series["points"][] {
+  const gaps = points.slice(1).map(([step], i) => step - points[i][0]);
+  const usual = [...gaps].sort((a, b) => a - b)[gaps.length >> 1];
   const runs: (readonly [number, number])[][] = [];
   points.forEach((point, i) => {
-    if (i === 0 || (!marks && point[0] - points[i - 1][0] > longest)) runs.push([]);
+    if (i === 0 || (!marks && gaps[i - 1] > LONG_GAP * usual)) runs.push([]);
     runs[runs.length - 1].push(point);
   });
   return runs;
@@ -123,7 +125,7 @@ export function lineChart({ title, series, boundaries = [], fromZero = false }: 
     const { name, points, marks } = one;
     const [, last] = points[points.length - 1];
     parts.push(`<g class="series s${i % 8}"><title>${escapeText(name)}: ${readable(last)} at the end</title>`);
-    for (const run of unbroken(one, (right - left) * LONGEST_GAP)) parts.push(`<polyline points="${run.map(at).join(" ")}"/>`);
+    for (const run of unbroken(one)) parts.push(`<polyline points="${run.map(at).join(" ")}"/>`);
     if (marks) for (const point of points) parts.push(`<circle r="2" cx="${x(point[0]).toFixed(1)}" cy="${y(point[1]).toFixed(1)}"/>`);
     parts.push(`<text x="${AREA.right + 6}" y="${(heights[i] + 3.5).toFixed(1)}">${escapeText(name)} ${readable(last)}</text></g>`);
   });
