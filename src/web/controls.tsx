@@ -28,7 +28,9 @@ export function SettingsForm({ settings, onChange }: SettingsFormProps) {
           aria-valuetext={one ? "1 position, autoregression" : `${settings.blockLength} positions`}
           onInput={(event) => onChange({ ...settings, blockLength: blockLengths[Number(event.currentTarget.value)] })}
         />
-        <output for={`${id}-block`}>{settings.blockLength}</output>
+        <span class="value" aria-hidden="true">
+          {settings.blockLength}
+        </span>
       </div>
       <div class="setting">
         <label for={`${id}-threshold`}>Threshold</label>
@@ -42,7 +44,9 @@ export function SettingsForm({ settings, onChange }: SettingsFormProps) {
           disabled={one}
           onInput={(event) => onChange({ ...settings, threshold: Number(event.currentTarget.value) })}
         />
-        <output for={`${id}-threshold`}>{settings.threshold.toFixed(2)}</output>
+        <span class="value" aria-hidden="true">
+          {settings.threshold.toFixed(2)}
+        </span>
       </div>
     </fieldset>
   );
@@ -94,7 +98,7 @@ export function EngineForm({ engine, disabled, onChange }: EngineFormProps) {
               type="password"
               autocomplete="off"
               value={engine.apiKey}
-              onChange={(event) => onChange({ ...engine, apiKey: event.currentTarget.value })}
+              onInput={(event) => onChange({ ...engine, apiKey: event.currentTarget.value })}
             />
           </label>
         )

@@ -142,8 +142,15 @@ export function useReader(): Reader {
       patch({ status: await task(controller.signal), busy: null });
     } catch (error) {
       if (work.current !== controller) return;
-      if (controller.signal.aborted) patch({ status: "Stopped.", busy: null });
-      else patch({ error: (error as Error).message, status: "", busy: null, download: null });
+      const end = controller.signal.aborted ? { status: "Stopped." } : { status: "", error: (error as Error).message };
+      // A document of which nothing was seen leaves the start as it was.
+      setState((before) => ({
+        ...before,
+        ...end,
+        busy: null,
+        download: null,
+        reading: before.reading?.pages.length ? before.reading : null,
+      }));
     }
   };
 

@@ -67,7 +67,9 @@ export function TraceView({ runs, about, onCompare, comparing }: TraceViewProps)
             toggle();
           }}
         />
-        <output class="step-label">{label}</output>
+        <span class="step-label" aria-hidden="true">
+          {label}
+        </span>
       </div>
       <div class={runs.length > 1 ? "panes two" : "panes"}>
         {runs.map((run) => (
