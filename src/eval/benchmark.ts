@@ -11,6 +11,7 @@ export type ItemReading =
   | { readonly kind: "page"; readonly layout?: (page: RgbImage) => readonly LayoutRegion[] }
   | { readonly kind: "crop"; readonly task: "text" | "table" | "formula" };
 
+/** One page or crop of a benchmark. */
 export interface EvalItem {
   /** Names the item in reports and its answer's file: `<id>.md`. May contain `/`. */
   readonly id: string;
@@ -45,6 +46,7 @@ export interface ScoredCase {
   readonly details: Readonly<Record<string, number | string | null>>;
 }
 
+/** What a benchmark says of a set of answers. */
 export interface Judgement {
   readonly scores: readonly Score[];
   readonly groups: readonly ScoreGroup[];
@@ -55,6 +57,7 @@ export interface Judgement {
 
 export type Answers = ReadonlyMap<string, string | null>;
 
+/** A data set with its way of scoring answers. */
 export interface Benchmark {
   readonly name: string;
   readonly items: readonly EvalItem[];
@@ -62,6 +65,7 @@ export interface Benchmark {
   judge(answers: Answers, mode: MetricMode): Promise<Judgement>;
 }
 
+/** How a benchmark's items are read. */
 export interface BenchmarkOptions {
   /** `truth` reads the annotated regions instead of finding them, where a benchmark has them. Default `own`. */
   readonly layout?: "own" | "truth";

@@ -24,6 +24,7 @@ import {
 import { type Machine, thisMachine } from "./machine.ts";
 import { linePlot } from "./plots.ts";
 
+/** Decoders compared on the same weights: errors, passes and time. */
 export interface DecodingMeasurement {
   readonly kind: "decoding";
   readonly date: string;

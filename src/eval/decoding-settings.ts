@@ -5,6 +5,7 @@
  */
 import type { DecodingOptions } from "../engine/types.ts";
 
+/** Decoding options with a name for tables. */
 export interface DecodingSetting {
   readonly name: string;
   readonly decoding: DecodingOptions;
@@ -17,8 +18,10 @@ export const FULL_SEQUENCE = 128;
 
 const setting = (name: string, decoding: DecodingOptions): DecodingSetting => ({ name, decoding: { maxTokens: MAX_TOKENS, ...decoding } });
 
+/** Token by token: what others are compared with. */
 export const AUTOREGRESSION = setting("autoregression (block 1)", { blockLength: 1 });
 
+/** Blocks of one length, committed above one threshold. */
 export const blockDiffusion = (blockLength: number, threshold: number): DecodingSetting =>
   setting(`block ${blockLength}, τ ${threshold}`, { blockLength, rule: { threshold } });
 

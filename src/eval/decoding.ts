@@ -49,6 +49,7 @@ export interface DecodingRow {
   readonly answers: readonly DecodedAnswer[];
 }
 
+/** How often decoders are measured. */
 export interface DecodingMeasureOptions {
   readonly rounds?: number;
   readonly signal?: AbortSignal;

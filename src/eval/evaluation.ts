@@ -27,7 +27,9 @@ const benchmarks = {
   folder: openFolder,
 } satisfies Record<string, OpenBenchmark>;
 
+/** Benchmarks that can be opened. */
 export type BenchmarkName = keyof typeof benchmarks;
+/** All of them. */
 export const benchmarkNames = Object.keys(benchmarks) as readonly BenchmarkName[];
 
 /** Opens the data of a benchmark. @throws MineruError `file-unreadable`, `data-invalid` */
@@ -37,6 +39,7 @@ export function openBenchmark(name: BenchmarkName, folder: string, options: Benc
   return benchmarks[name](folder, options);
 }
 
+/** Which items are read, by what, and how they are scored. */
 export interface EvaluationOptions {
   /** Where answers are kept, or already are. */
   readonly predictions: string;
@@ -52,6 +55,7 @@ export interface EvaluationOptions {
   readonly onProgress?: (progress: EvaluationProgress) => void;
 }
 
+/** How far an evaluation is. */
 export interface EvaluationProgress {
   readonly done: number;
   readonly items: number;
@@ -60,6 +64,7 @@ export interface EvaluationProgress {
   readonly failure?: string;
 }
 
+/** One item with its score. */
 export interface EvaluatedCase {
   readonly id: string;
   readonly score: number | null;
@@ -70,6 +75,7 @@ export interface EvaluatedCase {
   readonly confidence: number | null;
 }
 
+/** A benchmark's result, with what it was measured with. */
 export interface Evaluation extends Omit<Judgement, "cases"> {
   readonly benchmark: string;
   readonly mode: MetricMode;

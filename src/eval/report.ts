@@ -59,6 +59,7 @@ export function worstCases(evaluation: Evaluation, count: number): EvaluatedCase
     .slice(0, count);
 }
 
+/** A result as Markdown tables. */
 export function evaluationMarkdown(evaluation: Evaluation): string {
   const { benchmark, scores, groups, notes } = evaluation;
   return `${[

@@ -18,6 +18,7 @@ import { plainText } from "./plain-text.ts";
 import { linePlot } from "./plots.ts";
 import { readPages } from "./reading.ts";
 
+/** All kinds of shuffle. */
 export const shuffleKinds: readonly ShuffleKind[] = ["words", "letters", "pseudo", "digits"];
 
 /** All pages of one kind and share, read with one setting. */
@@ -37,6 +38,7 @@ export interface ShufflePoint {
   readonly tokensPerForward: number;
 }
 
+/** How reading suffers when a page's words mean less and less. */
 export interface ShuffleMeasurement {
   readonly kind: "shuffle";
   readonly date: string;
@@ -46,6 +48,7 @@ export interface ShuffleMeasurement {
   readonly points: readonly ShufflePoint[];
 }
 
+/** How much is read for a shuffle measurement. */
 export interface ShuffleMeasureOptions {
   /** Pages of each kind and share. Default 4. */
   readonly pages?: number;

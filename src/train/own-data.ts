@@ -26,6 +26,7 @@ import { type CheckpointDescription, describeCheckpoint } from "./start.ts";
 import type { StepReport } from "./trainer.ts";
 import { parseTrainingLog } from "./training-log.ts";
 
+/** What is trained on, from which weights, for how long. */
 export interface OwnDataOptions {
   /** As `readOwnSamples` takes it. */
   readonly data: string;
@@ -54,8 +55,10 @@ export interface OwnDataOptions {
   readonly onWarning?: (message: string) => void;
 }
 
+/** Scores by task. */
 export type TaskScores = Readonly<Partial<Record<TaskName, Scores>>>;
 
+/** What training came to. */
 export interface OwnDataResult {
   readonly trained: number;
   readonly judged: number;

@@ -11,6 +11,7 @@ import { htmlToOtsl, parseOtsl } from "../document/otsl.ts";
 import { MineruError } from "../error.ts";
 import { type TaskName, taskNames } from "../text/prompts.ts";
 
+/** A picture with its answer. */
 export interface OwnSample {
   readonly task: TaskName;
   /** Path of the picture. */

@@ -6,6 +6,7 @@ import type { TaskName } from "../text/prompts.ts";
 import type { Feeds } from "./batch.ts";
 import type { PreparedSample } from "./sample.ts";
 
+/** What a training step tells. */
 export interface StepReport {
   readonly step: number;
   readonly stage: string;
