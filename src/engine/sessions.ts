@@ -65,13 +65,16 @@ async function loaderFor(
   checkpoint: Checkpoint,
   programs: readonly Program[],
   { linear }: ChosenPrecision,
+  device: Device,
   load: (program: Program, bind: (parameter: Value<"parameter">) => ParameterBinding, location: SessionOptions) => Promise<Session>,
   packWeights: PackWeights,
   options: SessionsOptions,
 ): Promise<Loader> {
   if (linear === null) {
     const bind = bindToFiles(checkpoint);
-    const kept = (program: Program) => keepTablesAsStored(program, (name) => storedType(checkpoint, name));
+    // Not every graphics processor looks up 16-bit numbers under WebGPU (`shader-f16`).
+    const kept = (program: Program) =>
+      device === "webgpu" ? program : keepTablesAsStored(program, (name) => storedType(checkpoint, name));
     return (program) => load(kept(program), bind, checkpoint.weights);
   }
   const quantised = new Map(programs.map((program) => [program, quantise(program, linear)]));
@@ -104,6 +107,7 @@ export async function loadSessions(
       checkpoint,
       programs,
       precision,
+      device,
       (program, bind, location) => runtime.load(lower(program, bind), { threads, quietThreads, device, ...location }),
       packWeights,
       options,
