@@ -112,7 +112,7 @@ function classOf(paragraph: Paragraph, body: { readonly height: number; readonly
   const size = letterHeight / body.height;
   const weight = weightOf(letters) / body.weight;
   if (size >= TITLE_SIZE || (size >= LARGER && size * weight >= LARGER_AND_HEAVIER)) return "title";
-  return weight >= TITLE_WEIGHT && size >= 0.95 && lines.length === 1 && widthOf(paragraph) < 0.7 * columns ? "title" : "text";
+  return weight >= TITLE_WEIGHT && size >= 0.95 && lines.length <= 2 && widthOf(paragraph) < 0.7 * columns ? "title" : "text";
 }
 
 /** Width of the widest paragraph that has several lines: the page's column. */

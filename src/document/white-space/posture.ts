@@ -22,7 +22,7 @@ const LEAST_CHAIN = 5;
 const LEAST_LETTERS = 40;
 /** One way must hold so many times the letters of the other to be believed. */
 const CLEARLY = 2;
-const CLEARLY_FEET = 1.2;
+const CLEARLY_FEET = 1.4;
 /** Slopes are taken over at least so many letter heights; this share of them must agree to so much for the page to count as crooked. */
 const LEVER = 10;
 const AGREEMENT = 0.01;
@@ -40,14 +40,16 @@ function longChains(letters: readonly Extent[], letterHeight: number, reach = CL
 
 const lettersIn = (lines: readonly Extent[][]): number => lines.reduce((sum, line) => sum + line.length, 0);
 
-/** How often neighbours have their lower, and their upper, edges on one level. */
+/** How often neighbours have only their lower, and only their upper, edges on one level. */
 function levels(lines: readonly Extent[][], letterHeight: number): { feet: number; heads: number } {
   const slack = 0.1 * letterHeight;
   let [feet, heads] = [0, 0];
   for (const line of lines)
     for (let i = 1; i < line.length; i++) {
-      if (Math.abs(line[i].bottom - line[i - 1].bottom) <= slack) feet++;
-      if (Math.abs(line[i].top - line[i - 1].top) <= slack) heads++;
+      const down = Math.abs(line[i].bottom - line[i - 1].bottom) <= slack;
+      const up = Math.abs(line[i].top - line[i - 1].top) <= slack;
+      if (down && !up) feet++;
+      if (up && !down) heads++;
     }
   return { feet, heads };
 }
@@ -70,18 +72,26 @@ function skewOf(letters: readonly Extent[], letterHeight: number): number {
   return Math.abs(degrees) > MOST_SKEW ? 0 : degrees;
 }
 
+/** The letters as they would be on the page mirrored so that what was upright is level; slim ones that lay on their side count as well. */
+function mirrored({ letters, dots, letterHeight }: PageMarks): { readonly letters: Extent[]; readonly letterHeight: number } {
+  const high = letters.filter((letter) => Math.max(heightOf(letter), widthOf(letter)) < 3 * letterHeight).map(turned);
+  const usual = median(high.map(heightOf));
+  return { letters: [...high, ...dots.map(turned).filter((dot) => heightOf(dot) >= 0.5 * usual)], letterHeight: usual };
+}
+
 /** The posture of a page with these marks. */
-export function postureOf({ letters, letterHeight }: PageMarks): Posture {
+export function postureOf(marks: PageMarks): Posture {
+  const { letters, letterHeight } = marks;
   if (letters.length < LEAST_LETTERS) return { turn: 0, skew: 0 };
   const level = longChains(letters, letterHeight);
-  const wide = letters.filter((letter) => heightOf(letter) < 3 * letterHeight && widthOf(letter) < 3 * letterHeight);
-  const upright = longChains(wide.map(turned), letterHeight);
+  const other = mirrored(marks);
+  const upright = longChains(other.letters, other.letterHeight);
   if (lettersIn(upright) > CLEARLY * lettersIn(level) && lettersIn(upright) >= LEAST_LETTERS) {
-    const { feet, heads } = levels(upright, letterHeight);
+    const { feet, heads } = levels(upright, other.letterHeight);
     // In the mirrored page feet lie where right is: letters lean to the left and are read upwards.
-    return { turn: feet >= heads ? 270 : 90, skew: -skewOf(wide.map(turned), letterHeight) };
+    return { turn: feet >= heads ? 270 : 90, skew: -skewOf(other.letters, other.letterHeight) };
   }
   const { feet, heads } = levels(level, letterHeight);
   const skew = skewOf(letters, letterHeight);
-  return heads > CLEARLY_FEET * feet && lettersIn(level) >= 2 * LEAST_LETTERS ? { turn: 180, skew } : { turn: 0, skew };
+  return heads > CLEARLY_FEET * feet && lettersIn(level) >= LEAST_LETTERS ? { turn: 180, skew } : { turn: 0, skew };
 }
