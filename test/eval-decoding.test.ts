@@ -129,6 +129,12 @@ describe("tables", () => {
       ["b8", 4],
       ["b32", 1],
     ]);
+    // A single slow batch is no end.
+    const wavering = [...rows, row("ar", 8, 300), row("b8", 8, 310), row("b32", 8, 80)];
+    expect([...breakEven(wavering)]).toEqual([
+      ["b8", null],
+      ["b32", 1],
+    ]);
     expect(batchTable(rows).split("\n").slice(2)).toEqual([
       "| 1 | 100 | 200 (2.00×) | 90 (0.90×) |",
       "| 4 | 300 | 290 (0.97×) | 80 (0.27×) |",

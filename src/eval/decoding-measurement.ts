@@ -120,12 +120,13 @@ export function batchTable(rows: readonly BatchRow[]): string {
   return [`| side by side | ${names.join(" | ")} |`, `|--:|${"--:|".repeat(names.length)}`, ...sizes.map(line)].join("\n");
 }
 
-/** For each way of diffusion, the smallest batch from which on autoregression is as fast; `null` if it never is. */
+/** For each way of diffusion, the smallest batch from which on autoregression is as fast at every size; `null` if there is none. */
 export function breakEven(rows: readonly BatchRow[]): ReadonlyMap<string, number | null> {
   const [first, ...rest] = [...new Set(rows.map(({ name }) => name))];
   const speed = (name: string, size: number) => rows.find((row) => row.name === name && row.batchSize === size)!.tokensPerSecond;
   const sizes = [...new Set(rows.map(({ batchSize }) => batchSize))].sort((a, b) => a - b);
-  return new Map(rest.map((name) => [name, sizes.find((size) => speed(name, size) <= speed(first, size)) ?? null]));
+  const loses = (name: string, size: number) => speed(name, size) <= speed(first, size);
+  return new Map(rest.map((name) => [name, sizes.find((size) => sizes.every((other) => other < size || loses(name, other))) ?? null]));
 }
 
 /** Speed against accuracy along the threshold, as the paper's Figure 1, with autoregression beside it. */
