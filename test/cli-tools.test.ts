@@ -6,12 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { embeddedCheckpoint } from "../src/index.ts";
+import { expectCliJson } from "./cli-schema.ts";
 import { runCli } from "./run-cli.ts";
 import { tinyFolder } from "./tiny.ts";
 
 test("doctor tries everything and says how each thing stands", async () => {
   const { code, stdout } = await runCli(["doctor", "--json", "--model", tinyFolder(), "--device", "cpu"]);
   const report = JSON.parse(stdout);
+  expectCliJson("doctor", report);
   expect(report.findings.map(({ name }: { name: string }) => name)).toEqual(
     expect.arrayContaining(["node", "processor", "memory", "checkpoint", "runtime", "pdf", "folder", "caches", "page"]),
   );
@@ -29,6 +31,7 @@ test("doctor names what keeps pages from being read, the cure, and exits with 1"
 
 test("models list and path find the embedded checkpoint", async () => {
   const { stdout } = await runCli(["models", "list", "--json"]);
+  expectCliJson("models", JSON.parse(stdout));
   const [mini] = JSON.parse(stdout);
   expect(mini).toMatchObject({ name: "mini", where: "embedded", dir: embeddedCheckpoint() });
   expect((await runCli(["models", "path"])).stdout).toBe(`${embeddedCheckpoint()}\n`);

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodePng, MineruError, type Parser, parserOf } from "../src/index.ts";
 import { PageQueue } from "../src/queue/page-queue.ts";
 import { type WorkerEvent, work } from "../src/queue/worker.ts";
+import { expectCliJson } from "./cli-schema.ts";
 import { FakeRecognizer } from "./fake-recognizer.ts";
 import { listeningServer, samplePdf } from "./fake-server.ts";
 import { textPdf } from "./pdf.ts";
@@ -218,11 +219,14 @@ describe.skipIf(programs === null)(`queue${programs ? "" : " (no PostgreSQL here
 
       const fetched = await output(run("fetch", "many", "-o", join(folder, "fetched"), "--database", database));
       expect(fetched).toMatchObject({ code: 0, stdout: `${join(folder, "fetched")}/many\n` });
-      const [written, again] = await Promise.all(
+      const [written, copy] = await Promise.all(
         [out, join(folder, "fetched")].map((place) => readFile(join(place, "many", "many.md"), "utf8")),
       );
-      expect(again).toBe(written);
+      expect(copy).toBe(written);
       const state = JSON.parse((await output(run("status", "--json", "--database", database))).stdout);
+      expectCliJson("queue", state);
+      const again = await output(run("submit", file, "--json", "--database", database));
+      expectCliJson("submitted", JSON.parse(again.stdout));
       expect(state).toMatchObject({ workers: 0, documents: [{ pages: PAGES, done: PAGES, setAside: [] }] });
       await server.stop();
     });

@@ -1,6 +1,7 @@
 /** What the server can do, as an OpenAPI 3.1 document and as a page for people that needs nothing from elsewhere. */
 import { z } from "zod";
 import { chatRequest } from "./chat-request.ts";
+import { responseSchemas } from "./response-schemas.ts";
 
 type Json = Record<string, unknown>;
 
@@ -32,26 +33,10 @@ const parseForm: Json = {
   },
 };
 
-const taskStatus: Json = {
-  type: "object",
-  properties: {
-    task_id: text("Of the task."),
-    status: { enum: ["pending", "processing", "completed", "failed"] },
-    file_names: { type: "array", items: { type: "string" } },
-    error: { type: ["string", "null"] },
-    status_url: text("Where to ask for the status."),
-    result_url: text("Where to ask for the result."),
-    queued_ahead: { type: "integer" },
-  },
-};
-
-const failure: Json = {
-  type: "object",
-  properties: {
-    error: { type: "object", properties: { message: text("For people."), type: text("OpenAI's class of errors."), code: text("Stable.") } },
-    detail: { description: "The message, or what is wrong with a form." },
-  },
-};
+const ref = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+const failure = ref("Error");
+const taskStatus = ref("Task");
+const parsed = ref("ParseResult");
 
 const json = (schema: Json, description: string): Json => ({ description, content: { "application/json": { schema } } });
 const refusals: Json = Object.fromEntries(
@@ -66,7 +51,6 @@ const refusals: Json = Object.fromEntries(
 );
 const parseBody: Json = { required: true, content: { "multipart/form-data": { schema: parseForm } } };
 const taskId: Json = { name: "id", in: "path", required: true, schema: { type: "string" } };
-const parsed: Json = { type: "object", properties: { results: { type: "object", description: "File name without ending → contents." } } };
 const archive: Json = {
   description: "The results.",
   content: { "application/json": { schema: parsed }, "application/zip": { schema: { type: "string", format: "binary" } } },
@@ -78,9 +62,10 @@ export function openapiDocument(version: string, secured: boolean): Json {
   return {
     openapi: "3.1.0",
     info: { title: "mineru-diffusion", version, description: "Reads document pages by block-wise diffusion decoding." },
-    ...(secured ? { components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } }, security: [{ key: [] }] } : {}),
+    components: { schemas: responseSchemas, ...(secured ? { securitySchemes: { key: { type: "http", scheme: "bearer" } } } : {}) },
+    ...(secured ? { security: [{ key: [] }] } : {}),
     paths: {
-      "/v1/models": { get: { summary: "The one model (OpenAI)", responses: { 200: json({ type: "object" }, "A list of one.") } } },
+      "/v1/models": { get: { summary: "The one model (OpenAI)", responses: { 200: json(ref("ModelList"), "A list of one.") } } },
       "/v1/chat/completions": {
         post: {
           summary: "One picture and one prompt to text (OpenAI); `stream` sends blocks as they settle",
@@ -88,7 +73,10 @@ export function openapiDocument(version: string, secured: boolean): Json {
           responses: {
             200: {
               description: "The answer.",
-              content: { "application/json": { schema: { type: "object" } }, "text/event-stream": { schema: { type: "string" } } },
+              content: {
+                "application/json": { schema: ref("ChatCompletion") },
+                "text/event-stream": { schema: ref("ChatCompletionChunk") },
+              },
             },
             ...refusals,
           },
@@ -140,7 +128,7 @@ export function openapiDocument(version: string, secured: boolean): Json {
       "/health": {
         get: {
           summary: "Whether the server can work, and its queue",
-          responses: { 200: json({ type: "object" }, "It can."), 503: json({ type: "object" }, "It cannot.") },
+          responses: { 200: json(ref("Health"), "It can."), 503: json(ref("Health"), "It cannot.") },
         },
       },
       "/metrics": {
