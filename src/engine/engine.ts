@@ -127,7 +127,9 @@ export class Engine {
       wanted: shifted(question.masked, ids.length),
       stored: ids.length,
     };
-    const outputs = await this.#run([rows], KeyValueCache.empty(this.#config.text), [0], 0, features);
+    // ONNX Runtime 1.30 breaks down under WebGPU when it multiplies along an axis of length 0.
+    const columns = this.#sessions.device.device === "webgpu" ? 1 : 0;
+    const outputs = await this.#run([rows], KeyValueCache.empty(this.#config.text, columns), [0], columns, features);
     this.#cache.free(slot);
     this.#cache.append(slot, outputs, 0, ids.length);
     this.#slots[slot] = sequence;

@@ -46,9 +46,9 @@ export class KeyValueCache {
     );
   }
 
-  /** An empty cache's feeds: what a prefill sees. */
-  static empty({ layers, kvHeads, headDim }: TextConfig): Tensors {
-    const none = float32(new Float32Array(0), [1, kvHeads, 0, headDim]);
+  /** An empty cache's feeds: what a prefill sees. `columns` of them hold nothing, and are to be hidden. */
+  static empty({ layers, kvHeads, headDim }: TextConfig, columns = 0): Tensors {
+    const none = float32(new Float32Array(kvHeads * columns * headDim), [1, kvHeads, columns, headDim]);
     return Object.fromEntries(
       Array.from({ length: layers }, (_, i) => [
         [pastName("key", i), none],
