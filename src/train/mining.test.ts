@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { drawings } from "../../test/drawn-pictures.ts";
+import { drawings, tinyRecipe, tinyStage } from "../../test/drawn-pictures.ts";
 import type { Recognizer, RecognizerIdentity } from "../engine/recognizer.ts";
 import type { RecognitionRequest, RecognitionResult } from "../engine/types.ts";
 import { startCdm } from "../metrics/cdm.ts";
@@ -15,6 +15,7 @@ import { hardnessEstimators } from "./hardness.ts";
 import { estimateHardness, hardSamplesOf, type IdentifiedSample, identifiedSamples, judgeConsistency } from "./mining.ts";
 import { rankCorrelation } from "./rank-correlation.ts";
 import type { DrawingRecipe } from "./recipe.ts";
+import { openSamplePools } from "./sample-pools.ts";
 
 const cdm = await startCdm();
 let folder: string;
@@ -141,6 +142,14 @@ describe("the file of hard samples", () => {
       [mined[1], mined[3], mined[4], mined[1]].map(({ sample }, i) => [sample.answer, [1.5, 2.5, 3.5, 1.5][i]]),
     );
     expect(drawn[0].image).toEqual(mined[1].sample.image);
+
+    const stage = { ...tinyStage, ...drawing, pool: { text: 2 }, hardSamples: { file: path, perPool: 3 } };
+    const recipe = { ...tinyRecipe, maxRegionTokens: 1000, stages: [stage] };
+    const pool = (await openSamplePools({ recipe })).pool({ stage: 0, pool: 1 });
+    expect(
+      pool.map(({ weight }) => weight),
+      "the replay, then the hard ones",
+    ).toEqual([1, 1, 1.5, 2.5, 3.5]);
 
     const other = { ...read, samples: read.samples.map((sample) => ({ ...sample, fingerprint: 7 })) };
     expect(() => drawHardSamples(sources, other, 1, 0)).toThrow(/hard sample text 3\/0\/1: expected the answer that was mined/);
