@@ -23,6 +23,7 @@ const { values } = parseArgs({
     every: { type: "string", default: "10" },
     model: { type: "string" },
     threads: { type: "string", default: "2" },
+    concurrency: { type: "string" },
   },
 });
 const [parallel, seconds, every] = [Number(values.parallel), Number(values.seconds), Number(values.every)];
@@ -31,7 +32,8 @@ const samples = new URL("../test/samples/", import.meta.url);
 async function startServer(): Promise<{ url: string; stop: () => Promise<number> }> {
   const main = new URL("../dist/cli/main.js", import.meta.url).pathname;
   const model = values.model ? ["--model", values.model] : [];
-  const child = spawn(process.execPath, [main, "serve", "--port", "0", "--quiet", "--threads", values.threads, ...model], {
+  const concurrency = values.concurrency ? ["--concurrency", values.concurrency] : [];
+  const child = spawn(process.execPath, [main, "serve", "--port", "0", "--quiet", "--threads", values.threads, ...model, ...concurrency], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   process.once("exit", () => child.kill("SIGKILL"));
