@@ -5,7 +5,9 @@ import { expect, test } from "vitest";
 const root = new URL("../", import.meta.url);
 
 async function markdownFiles(): Promise<string[]> {
-  const docs = (await readdir(new URL("docs/", root))).filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`);
+  const docs = (await readdir(new URL("docs/", root), { recursive: true }))
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`);
   return ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", ...docs];
 }
 

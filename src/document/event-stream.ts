@@ -61,8 +61,9 @@ class Settling {
     if (event.kind === "result") return this.#sayUpTo(event.result.text);
     if (event.kind === "line") {
       this.#lines[event.line] = event.text;
-      const first = this.#lines.findIndex((line) => line === undefined);
-      return this.#sayUpTo((first < 0 ? this.#lines : this.#lines.slice(0, first)).join(""));
+      let settled = "";
+      for (let line = 0; this.#lines[line] !== undefined; line++) settled += this.#lines[line];
+      return this.#sayUpTo(settled);
     }
     if (event.line !== undefined) return "";
     const { block, positions } = event.record;
