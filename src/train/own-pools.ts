@@ -13,7 +13,7 @@ import type { OwnSample } from "./own-samples.ts";
 import { type PreparationConfig, type PreparedSample, prepareSample } from "./sample.ts";
 
 /** Places of a pool in the endless row of epochs. */
-const POOL = 64;
+const POOL = 128;
 
 export async function readPicture({ image, source }: OwnSample): Promise<RgbImage> {
   try {
