@@ -6,6 +6,8 @@ import type { Checkpoint } from "../checkpoint/checkpoint.ts";
 import type { CommitRuleOptions } from "../diffusion/commit-rules.ts";
 import type { Recording } from "../diffusion/replay.ts";
 import { resizeByNeed } from "../image/crops.ts";
+import { fitFormula } from "../image/fit-formula.ts";
+import { fitTable } from "../image/fit-table.ts";
 import { linePictures } from "../image/line-pictures.ts";
 import { patchify } from "../image/patches.ts";
 import { parseProcessorConfig } from "../image/processor-config.ts";
@@ -126,12 +128,20 @@ class LocalRecognizer implements Recognizer {
     return lineQuestions(request, asked, linePictures(asked.image, linePixels, patchSize * mergeSize));
   }
 
-  /** A page for layout detection becomes a square, whatever its shape; anything else keeps its own. */
+  /** A page for layout detection becomes a square, whatever its shape; anything else keeps its own, or is fitted to rows of tokens. */
   #patches(task: TaskName, image: RgbImage) {
     const { processor, profile } = this.info;
-    if (task !== "layout") return patchify(resizeByNeed(image), processor);
+    if (task !== "layout") return patchify(resizeByNeed(this.#fitted(task, image)), processor);
     const size = profile.layoutSize;
     return patchify(resizeBicubic(image, size, size), { ...processor, maxPixels: Math.max(processor.maxPixels, size * size) });
+  }
+
+  /** Lines of text come fitted already. */
+  #fitted(task: TaskName, image: RgbImage): RgbImage {
+    const { processor, profile } = this.info;
+    if (profile.linePixels === null || (task !== "table" && task !== "formula")) return image;
+    const fit = task === "table" ? fitTable : fitFormula;
+    return fit(image, profile.linePixels, processor.patchSize * processor.mergeSize).image;
   }
 
   #decoder({ task, decoding = {} }: RecognitionRequest) {

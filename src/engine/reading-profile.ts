@@ -10,7 +10,7 @@ export interface ReadingProfile {
   readonly layoutSize: number;
   /** Image tokens a region may take before it is cut into bands (`region_max_tokens`). */
   readonly regionTokens: number;
-  /** Text is read one printed line at a time, each fitted to this height in pixels (`text_line_pixels`); null: regions are read whole. */
+  /** Text is read one printed line at a time, each fitted to this height in pixels, tables and formulas to rows of it (`text_line_pixels`); null: regions are read as they are. */
   readonly linePixels: number | null;
   /** The weights have learnt layout detection; else pages are cut at their white space (`layout_detection`). */
   readonly detectsLayout: boolean;

@@ -23,7 +23,7 @@ export interface FittedLine {
 }
 
 /** Paper's colour: the mean of the pixels of the most common brightness. */
-function paperColour({ data }: RgbImage): readonly [number, number, number] {
+export function paperColour({ data }: RgbImage): readonly [number, number, number] {
   const sums = new Float64Array(64 * 4);
   for (let at = 0; at < data.length; at += 3) {
     const bin = ((data[at] + data[at + 1] + data[at + 2]) / 12) | 0;

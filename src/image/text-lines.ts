@@ -59,6 +59,13 @@ function parted(run: Band, rows: Uint32Array, pitch: number): Band[] {
   return [...cuts, run.bottom].map((bottom, i) => ({ top: i === 0 ? run.top : cuts[i - 1], bottom }));
 }
 
+/** The lines of a picture by the ink of its rows, as their ink stands; fragments are judged by the highest line there is. */
+export function inkedLines(rows: Uint32Array): Band[] {
+  const runs = inkedRuns(rows);
+  const heights = runs.map(({ top, bottom }) => bottom - top).sort((a, b) => a - b);
+  return withoutFragments(runs, heights[heights.length >> 1] ?? 1);
+}
+
 /**
  * The lines of `image`, top to bottom, as bands that together cover it; `pitch` is the distance of its baselines in pixels
  * (`estimateLineHeight`). One band for a picture without ink. Throws `RangeError` for a pitch that is not positive.

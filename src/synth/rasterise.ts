@@ -66,7 +66,9 @@ export async function openRasteriser(): Promise<Rasteriser> {
     const count = pdfium.FPDFText_CountChars(textPage);
     for (let i = 0; i < count; i++) {
       if (pdfium.FPDFText_IsGenerated(textPage, i) === 1) continue;
-      const code = pdfium.FPDFText_GetUnicode(textPage, i);
+      const unit = pdfium.FPDFText_GetUnicode(textPage, i);
+      // A letter beyond 16 bits (those of mathematics) is reported half by half, both with its box.
+      const code = isHighSurrogate(unit) && i + 1 < count ? codePoint(unit, pdfium.FPDFText_GetUnicode(textPage, ++i)) : unit;
       // PDFium reports a hyphen that ends a line as the control code 2.
       const char = pdfium.FPDFText_IsHyphen(textPage, i) === 1 || code === 2 ? "-" : String.fromCodePoint(code);
       if (code !== 2 && (code <= 32 || code === 0xa0 || code === 0xfffe || char.trim() === "")) continue;
@@ -134,6 +136,10 @@ function renderPage(pdfium: WrappedPdfiumModule, heap: { HEAPU8: Uint8Array }, p
   pdfium.FPDFBitmap_Destroy(bitmap);
   return { width, height, data };
 }
+
+const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
+
+const codePoint = (high: number, low: number): number => 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 
 /** The letters of a ligature share one box in PDFium; each is given an equal share of its width. */
 function splitLigatures(glyphs: readonly Glyph[]): Glyph[] {

@@ -4,13 +4,16 @@
  */
 
 import { resizeByNeed } from "../image/crops.ts";
+import { fitFormula } from "../image/fit-formula.ts";
 import { fitLine } from "../image/fit-line.ts";
+import { fitTable } from "../image/fit-table.ts";
 import { patchify } from "../image/patches.ts";
 import type { ImageProcessorConfig } from "../image/processor-config.ts";
 import { resizeBicubic } from "../image/resample.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
 import type { TaskName } from "../text/prompts.ts";
 import type { Tokenizer } from "../text/tokenizer.ts";
+import { asLatex, withCells, withSpaces } from "./printed-answer.ts";
 
 /** Target of a slot that takes no part in the loss. */
 export const IGNORED = -1;
@@ -63,7 +66,7 @@ export interface PreparationConfig {
   /** Edge of the square that layout pages are resized to. */
   readonly layoutSize: number;
   readonly endToken: number;
-  /** Text samples are single lines, fitted to this height in pixels as reading fits them; left as drawn if absent. */
+  /** Text samples are single lines; they, tables and formulas are fitted to rows of this height in pixels as reading fits them; left as drawn if absent. */
   readonly linePixels?: number;
   /** Written after the last character of a token's slots. */
   readonly slotEndToken: number;
@@ -135,27 +138,26 @@ function area([l, t, r, b]: readonly [number, number, number, number]): number {
   return (r - l) * (b - t);
 }
 
-/** The characters of a line with its spaces, each in the middle of its gap: what the image tokens say is then the whole answer. */
-function withSpaces(answer: string, letters: readonly PlacedCharacter[]): PlacedCharacter[] {
-  let next = 0;
-  return [...answer].flatMap((char): PlacedCharacter[] => {
-    if (char.trim() !== "") return next < letters.length ? [letters[next++]] : [];
-    const [before, after] = [letters[next - 1], letters[next]];
-    return before && after ? [{ char, x: (before.x + after.x) / 2, y: before.y }] : [];
-  });
-}
-
-/** A text line as reading will see it, its characters moved along. */
+/** A region as reading will see it, its characters moved along. */
 function fitted(sample: RawSample, linePixels: number, tokenSide: number): RawSample {
-  const { image, left, scale } = fitLine(sample.image, linePixels, tokenSide);
-  const letters = sample.characters?.map(({ char, x }) => ({ char, x: (x - left) * scale, y: linePixels / 2 }));
-  return { ...sample, image, characters: letters && withSpaces(sample.answer, letters) };
+  const { answer, characters, task } = sample;
+  if (task === "text") {
+    const { image, left, scale } = fitLine(sample.image, linePixels, tokenSide);
+    const letters = characters?.map(({ char, x }) => ({ char, x: (x - left) * scale, y: linePixels / 2 }));
+    return { ...sample, image, characters: letters && withSpaces(answer, letters) };
+  }
+  const { image, place } = (task === "table" ? fitTable : fitFormula)(sample.image, linePixels, tokenSide);
+  const letters = characters?.map(({ char, x, y }): PlacedCharacter => {
+    const [newX, newY] = place(x, y);
+    return { char, x: newX, y: newY };
+  });
+  return { ...sample, image, characters: letters && (task === "table" ? withCells(answer, letters) : asLatex(letters)) };
 }
 
 export function prepareSample(drawn: RawSample, config: PreparationConfig): PreparedSample {
   const { processor, tokenizer, linePixels } = config;
   const tokenSide = processor.patchSize * processor.mergeSize;
-  const sample = drawn.task === "text" && linePixels !== undefined ? fitted(drawn, linePixels, tokenSide) : drawn;
+  const sample = drawn.task !== "layout" && linePixels !== undefined ? fitted(drawn, linePixels, tokenSide) : drawn;
   const image = sample.task === "layout" ? resizeBicubic(sample.image, config.layoutSize, config.layoutSize) : resizeByNeed(sample.image);
   const { pixelValues, grid } = patchify(image, { ...processor, maxPixels: Math.max(processor.maxPixels, config.layoutSize ** 2) });
   const [rows, columns] = [grid[1], grid[2]];
