@@ -100,7 +100,8 @@ function fontArguments(font: FontFamily, random: Random, kind: ContentKind): str
   const isHeading = kind === "heading";
   const weight = random.chance(isHeading ? 0.7 : 0.1) ? ', weight: "bold"' : "";
   const style = random.chance(isHeading ? 0.12 : 0.09) ? ', style: "italic"' : "";
-  const tracking = random.chance(0.08) ? `, tracking: ${random.range(-0.01, 0.12).toFixed(3)}em` : "";
+  const widest = isHeading && random.chance(0.3) ? 0.35 : 0.12;
+  const tracking = random.chance(isHeading ? 0.16 : 0.08) ? `, tracking: ${random.range(-0.01, widest).toFixed(3)}em` : "";
   const spacing = random.chance(0.12) ? `, spacing: ${random.int(85, 170)}%` : "";
   const ligatures = font.design === "mono" || random.chance(0.25) ? ", ligatures: false" : "";
   // Programming fonts draw arrows for "->" through contextual alternates: the page would not say what it says.
@@ -108,8 +109,28 @@ function fontArguments(font: FontFamily, random: Random, kind: ContentKind): str
   return `font: ${typstString(font.family)}${weight}${style}${tracking}${spacing}${ligatures}${features}`;
 }
 
-/** Words of running text set apart by weight, slope or underline now and then. */
+/** A list's marker stands off its text, and may be larger or smaller than its letters. */
+function listContent(text: string, random: Random): string {
+  const space = text.indexOf(" ");
+  if (space < 0 || random.chance(0.3)) return paragraphContent(text, random);
+  const marker = `text(size: ${random.chance(0.3) ? random.range(0.8, 1.4).toFixed(2) : 1}em, ${typstString(text.slice(0, space))})`;
+  return `(${marker} + h(${random.range(0.3, 1.8).toFixed(2)}em) + ${paragraphContent(text.slice(space + 1), random)})`;
+}
+
+/** A raised figure after a word, as notes and authors have it: the text says it as a plain one. */
+function withNoteMark(text: string, random: Random): string {
+  const words = text.split(" ");
+  const at = random.int(0, words.length - 1);
+  if (!/^\p{L}{2,}[,.;]?$/u.test(words[at])) return text;
+  words[at] += random.pick(["1", "2", "3", "4", "5", "*", "12", "†"]);
+  return words.join(" ");
+}
+
+/** Words of running text set apart by weight, slope or underline now and then; figures and stars after letters raised. */
 function paragraphContent(text: string, random: Random): string {
+  const [, before, mark, after] = /^(.*?\p{L}[,.;]?)([0-9]{1,2}|[*†])((?: .*)?)$/su.exec(text) ?? [];
+  if (mark !== undefined && random.chance(0.7))
+    return `(text(${typstString(before)}) + super(${typstString(mark)}) + text(${typstString(after)}))`;
   if (!random.chance(0.12)) return `text(${typstString(text)})`;
   const words = text.split(" ");
   const parts: string[] = [];
@@ -157,7 +178,8 @@ function drawBlock(sources: SynthSources, options: TextSampleOptions, random: Ra
   const fill = lines === 1 ? random.range(0.25, 0.95) : lines - random.range(0.1, 0.7);
   const wanted = Math.max(2, Math.round((fill * width) / (sizePx * ADVANCE[font.design])));
   const whole = drawContent(kind, sources.corpus, random, Math.min(wanted, options.maxCharacters ?? 1000));
-  const text = highLines === 1 ? brokenOff(whole, random) : whole;
+  const ended = highLines === 1 ? brokenOff(whole, random) : whole;
+  const text = kind === "prose" && random.chance(0.06) ? withNoteMark(ended, random) : ended;
   const { ink, paper } = drawColours(random);
 
   // Lines are one font size high (edges set below), so pitch = size + leading: 1.02 to 1.6 sizes, most near 1.2.
@@ -173,7 +195,7 @@ function drawBlock(sources: SynthSources, options: TextSampleOptions, random: Ra
     `#page(width: ${(width + PAGE_MARGIN + OVERFLOW_MARGIN).toFixed(2)}pt, height: auto, margin: (rest: ${PAGE_MARGIN}pt, right: ${OVERFLOW_MARGIN}pt), fill: ${paper})[\n` +
     `#set text(size: ${sizePx.toFixed(2)}pt, top-edge: 0.8em, bottom-edge: -0.2em, fill: ${ink}, lang: "en", hyphenate: ${hyphenate}, ${fontArguments(font, random, kind)})\n` +
     `#set par(leading: ${leading.toFixed(2)}pt, justify: ${justify}${hanging || indent})\n` +
-    `#set align(${alignment})\n#par(${paragraphContent(text, random)})]\n`;
+    `#set align(${alignment})\n#par(${(kind === "list-item" ? listContent : paragraphContent)(text, random)})]\n`;
   return { kind, text, font, sizePx, source };
 }
 
