@@ -1,7 +1,7 @@
 /**
  * The paper's ablations at small scale: each variant trains from the same weights with the same number of steps and is judged on the same
- * held-out samples. Suites: block length, fixed against mixed block lengths, stages (broad, hard, both), full sequence against blocks, mask
- * rates, text that can be guessed against text that cannot. Writes dated JSON and a table; says nothing about what it did not run.
+ * held-out samples. Suites: block length, fixed against mixed block lengths, stages (broad, hard, both, and both with samples chosen at random, judged
+ * on lines that the starting weights read inconsistently too), full sequence against blocks, mask rates, text that can be guessed against text that cannot. Writes dated JSON and a table; says nothing about what it did not run.
  *
  *   npx tsx bench/ablations.ts [--suites block-length,mask-rates] [--from models/mini] [--steps 60] [--samples 40] [--data .train]
  *                              [--threads 2] [--output .train/ablations]
@@ -19,10 +19,11 @@ import type { NoisingRecipe } from "../src/train/batch.ts";
 import { openSources } from "../src/train/drawing.ts";
 import { writeHardSamples } from "../src/train/hard-samples.ts";
 import { drawHeldOut, HELD_OUT_DRAWING } from "../src/train/held-out.ts";
-import { hardSamplesOf, identifiedSamples, judgeConsistency } from "../src/train/mining.ts";
+import { hardSamplesOf, identifiedSamples, type JudgedSample, judgeConsistency } from "../src/train/mining.ts";
 import { saveModelFolder } from "../src/train/model-folder.ts";
 import { defaultOptimizer } from "../src/train/optimizer.ts";
 import type { DrawingRecipe, Recipe, StageRecipe } from "../src/train/recipe.ts";
+import type { RawSample } from "../src/train/sample.ts";
 import { openSamplePools } from "../src/train/sample-pools.ts";
 import { describeCheckpoint, stateFromCheckpoint } from "../src/train/start.ts";
 import { modelConfigOf, Trainer } from "../src/train/trainer.ts";
@@ -42,6 +43,10 @@ const { values } = parseArgs({
 const [steps, samples, threads] = [values.steps, values.samples, values.threads].map(Number);
 /** Longer than any held-out line: one block is the whole sequence. */
 const FULL = 128;
+/** Lines of a page that is drawn to be mined. */
+const CROPS = 20;
+/** Above any consistency: every sample counts as hard. */
+const ALL = { layout: 2, table: 2, formula: 2, text: 2 };
 const MIXED = [1, 2, 4, 8, 16, 32, 32, 32];
 const TRAINED = { seed: 11, peakRate: 5e-4, floorRate: 5e-5, augmentation: 0.3 };
 
@@ -52,6 +57,8 @@ interface Variant {
   readonly judgedAt: readonly number[];
   /** Held-out text other than the usual mix. */
   readonly judgedOn?: DrawingRecipe;
+  /** Judged on lines alone that the starting weights read inconsistently. */
+  readonly judgedOnHard?: boolean;
 }
 
 const plainNoising: NoisingRecipe = {
@@ -107,45 +114,68 @@ async function trained(recipe: Recipe): Promise<{ readonly trainer: Trainer; rea
   return { trainer, seconds: milliseconds / 1000 };
 }
 
-async function judge({ name, stages, judgedAt, judgedOn }: Variant) {
+/** A trained variant judged on its held-out lines, and on hard ones where it asks for them. */
+async function judge({ name, stages, judgedAt, judgedOn, judgedOnHard }: Variant) {
   const recipe = recipeOf(stages, judgedAt);
   const { trainer, seconds } = await trained(recipe);
-  const heldOut = await drawHeldOut({ samples: { text: samples }, drawing: judgedOn, dataFolder: values.data });
-  const evaluation = new TrainingEvaluation({ recipe, base, config: trainer.model, heldOut, threads });
-  const { losses, scores } = await evaluation.evaluate(trainer.state.step, trainer.state.average, true);
-  await evaluation.close();
-  return { name, seconds, losses: losses.text!, scores: scores!.text! };
+  const usual = await drawHeldOut({ samples: { text: samples }, drawing: judgedOn, dataFolder: values.data });
+  const sets = [{ name, lines: usual.text! }, ...(judgedOnHard ? [{ name: `${name}, on hard lines`, lines: await hardHeldOut() }] : [])];
+  const rows = [];
+  for (const set of sets) {
+    const evaluation = new TrainingEvaluation({ recipe, base, config: trainer.model, heldOut: { text: set.lines }, threads });
+    const { losses, scores } = await evaluation.evaluate(trainer.state.step, trainer.state.average, true);
+    await evaluation.close();
+    rows.push({ name: set.name, seconds, losses: losses.text!, scores: scores!.text! });
+  }
+  return rows;
 }
 
-/** Samples that weights trained broadly read differently each time. */
-async function mineAfter(stage: StageRecipe): Promise<string> {
+/** Lines and how consistently a checkpoint reads them. */
+async function judgedLines(folder: string, split: "train" | "heldout", count: number): Promise<JudgedSample[]> {
+  await using recognizer = await loadRecognizer(folder, nodeRuntime, { threads, quietThreads: true });
+  const cdm = await startCdm();
+  const drawn = identifiedSamples(await openSources(split, values.data), { task: "text", seed: 5, count, crops: CROPS }, HELD_OUT_DRAWING);
+  return judgeConsistency(drawn, { recognizer, agreementOf: (task) => agreementOf(task, cdm), maxTokens: FULL });
+}
+
+/** The least consistent quarter, so that there are some however well the weights read. */
+function leastConsistent(judged: readonly JudgedSample[]): JudgedSample[] {
+  return [...judged].sort((a, b) => a.consistency - b.consistency).slice(0, Math.ceil(judged.length / 4));
+}
+
+let hardLines: Promise<RawSample[]> | undefined;
+/** The held-out lines that the starting weights read least consistently. */
+function hardHeldOut(): Promise<RawSample[]> {
+  hardLines ??= judgedLines(values.from, "heldout", samples * 4).then((judged) => leastConsistent(judged).map(({ sample }) => sample));
+  return hardLines;
+}
+
+/** Samples that weights trained broadly read differently each time, and as many chosen at random: two files. */
+async function mineAfter(stage: StageRecipe): Promise<{ readonly mined: string; readonly random: string }> {
   const recipe = recipeOf([stage], [32]);
   const { trainer } = await trained(recipe);
   const folder = join(values.output, "broad");
   await saveModelFolder(folder, { recipe, config: trainer.model, weights: trainer.state.average, dtype: "float32" });
-  await using recognizer = await loadRecognizer(folder, nodeRuntime, { threads, quietThreads: true });
-  const cdm = await startCdm();
-  const crops = 20;
-  const drawn = identifiedSamples(
-    await openSources("train", values.data),
-    { task: "text", seed: 5, count: samples * 4, crops },
-    HELD_OUT_DRAWING,
-  );
-  const judged = await judgeConsistency(drawn, { recognizer, agreementOf: (task) => agreementOf(task, cdm), maxTokens: FULL });
-  // The least consistent quarter, so that there are some however well the weights read.
-  const bar = judged.map(({ consistency }) => consistency).sort((a, b) => a - b)[Math.floor(judged.length / 4)];
-  const below = { layout: bar, table: bar, formula: bar, text: Math.min(1, bar + 1e-9) };
-  const file = join(values.output, "hard.jsonl");
-  const mining = { of: judged.length, below: bar };
-  await writeHardSamples(file, {
-    kind: "hard-samples",
-    drawing: HELD_OUT_DRAWING,
-    crops,
-    mining,
-    samples: hardSamplesOf(judged, { below }),
-  });
-  return file;
+  const judged = await judgedLines(folder, "train", samples * 8);
+  const hard = leastConsistent(judged);
+  const everyFourth = judged.filter((_, i) => i % 4 === 0);
+  const write = async (name: string, chosen: readonly JudgedSample[], beta: number): Promise<string> => {
+    const file = join(values.output, `${name}.jsonl`);
+    await writeHardSamples(file, {
+      kind: "hard-samples",
+      drawing: HELD_OUT_DRAWING,
+      crops: CROPS,
+      mining: { of: judged.length, chosen: name, beta },
+      samples: hardSamplesOf([...chosen].sort(inDrawingOrder), { beta, below: ALL }),
+    });
+    return file;
+  };
+  return { mined: await write("hard", hard, 1), random: await write("random", everyFourth, 0) };
 }
+
+/** Samples of a page follow each other, so that it is drawn once. */
+const inDrawingOrder = (a: JudgedSample, b: JudgedSample): number =>
+  a.identity.page - b.identity.page || a.identity.index - b.identity.index;
 
 const suites: Readonly<Record<string, () => Promise<Variant[]> | Variant[]>> = {
   "block-length": () =>
@@ -159,13 +189,16 @@ const suites: Readonly<Record<string, () => Promise<Variant[]> | Variant[]>> = {
     { name: "mixed block lengths", stages: [stageOf()], judgedAt: [1, 8, 32] },
   ],
   async stages() {
-    const file = await mineAfter(stageOf({}, { steps: Math.ceil(steps / 2) }));
+    const { mined, random } = await mineAfter(stageOf({}, { steps: Math.ceil(steps / 2) }));
     const broad = stageOf({}, { name: "broad", steps: Math.ceil(steps / 2) });
-    const hard = stageOf({}, { name: "hard", steps: Math.floor(steps / 2), pool: { text: 40 }, hardSamples: { file, perPool: 120 } });
+    const narrow = (file: string) =>
+      stageOf({}, { name: "hard", steps: Math.floor(steps / 2), pool: { text: 40 }, hardSamples: { file, perPool: 120 } });
+    const judged = { judgedAt: [1, 32], judgedOnHard: true };
     return [
-      { name: "stage 1 only", stages: [{ ...broad, steps }], judgedAt: [1, 32] },
-      { name: "stage 2 only", stages: [{ ...hard, steps }], judgedAt: [1, 32] },
-      { name: "stages 1 and 2", stages: [broad, hard], judgedAt: [1, 32] },
+      { name: "stage 1 only", stages: [{ ...broad, steps }], ...judged },
+      { name: "stage 2 only", stages: [{ ...narrow(mined), steps }], ...judged },
+      { name: "stages 1 and 2", stages: [broad, narrow(mined)], ...judged },
+      { name: "stages 1 and 2, chosen at random", stages: [broad, narrow(random)], ...judged },
     ];
   },
   "full-sequence": () => [
@@ -196,7 +229,7 @@ const suites: Readonly<Record<string, () => Promise<Variant[]> | Variant[]>> = {
   },
 };
 
-function tableOf(suite: string, rows: readonly Awaited<ReturnType<typeof judge>>[]): string {
+function tableOf(suite: string, rows: Awaited<ReturnType<typeof judge>>): string {
   const lines = [`### ${suite}`, "", "| variant | block | nats per token | CER | tokens per forward |", "|---|--:|--:|--:|--:|"];
   for (const { name, losses, scores } of rows) {
     for (const [block, { characterErrorRate, tokensPerForward }] of Object.entries(scores)) {
@@ -216,15 +249,15 @@ await mkdir(values.output, { recursive: true });
 const asked = values.suites.split(",");
 const unknown = asked.find((suite) => !Object.hasOwn(suites, suite));
 if (unknown !== undefined) throw new RangeError(`--suites expected some of ${Object.keys(suites).join(",")}, got ${unknown}`);
-const results: Record<string, Awaited<ReturnType<typeof judge>>[]> = {};
+const results: Record<string, Awaited<ReturnType<typeof judge>>> = {};
 const date = new Date().toISOString();
 const scale = `${values.from}, ${steps} steps, ${samples} held-out lines, ${cpus().length} × ${cpus()[0].model}, ${date.slice(0, 10)}`;
 for (const suite of asked) {
   results[suite] = [];
   for (const variant of await suites[suite]()) {
-    const row = await judge(variant);
-    results[suite].push(row);
-    process.stderr.write(`${suite}: ${row.name}, ${row.seconds.toFixed(0)} s\n`);
+    const rows = await judge(variant);
+    results[suite].push(...rows);
+    process.stderr.write(`${suite}: ${variant.name}, ${rows[0].seconds.toFixed(0)} s\n`);
   }
   process.stdout.write(`${tableOf(suite, results[suite])}\n`);
   // After each suite, so that a run cut short leaves what it has.
