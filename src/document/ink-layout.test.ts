@@ -74,14 +74,61 @@ describe("tables", () => {
       for (const [column, left] of [60, 300, 520].entries())
         if (row !== 2 || column !== 1) page.line(left, 250 + 40 * row, [4 + ((row + column) % 3)]);
     const table = inkLayout(page.image).find(({ class: name }) => name === "table");
-    expect(table?.cells?.map((row) => row.map((cell) => cell !== null))).toEqual([
-      [true, true, true],
-      [true, true, true],
-      [true, false, true],
-      [true, true, true],
-      [true, true, true],
+    const cells = table?.cells ?? [];
+    expect(cells).toHaveLength(15);
+    expect(cells.filter(({ print }) => print === null).map(({ row, col }) => [row, col])).toEqual([[2, 1]]);
+    expect(cells.find(({ row, col }) => row === 1 && col === 2)?.print?.[0]).toBeGreaterThan(510);
+  });
+
+  /** Lines across at `levels` and down at `uprights`, but for the given stretches of them. */
+  const grid = (
+    page: DrawnPage,
+    levels: readonly (readonly [number, number, number])[],
+    uprights: readonly (readonly [number, number, number])[],
+  ) => {
+    for (const [y, from, to] of levels) page.fill(from, y, to - from + 2, 2);
+    for (const [x, from, to] of uprights) page.fill(x, from, 2, to - from + 2);
+  };
+  const cellsOf = (page: DrawnPage) => inkLayout(page.image).find(({ class: name }) => name === "table")?.cells ?? [];
+
+  test("rules make a grid: spans, empty places and cells of several lines are what they part", () => {
+    const page = new DrawnPage(900, 500);
+    grid(
+      page,
+      [[50, 60, 700], [100, 280, 700], [150, 60, 700], [230, 60, 700]], // biome-ignore format: rows
+      [[60, 50, 230], [280, 50, 230], [490, 100, 230], [700, 50, 230]], // biome-ignore format: columns
+    );
+    page.line(80, 105, [6]);
+    page.line(420, 82, [7]);
+    page.line(300, 132, [5]);
+    page.line(520, 132, [6]);
+    page.line(80, 180, [6, 3]);
+    page.line(80, 206, [8]);
+    page.line(300, 190, [5]);
+    expect(cellsOf(page).map(({ row, col, rowspan, colspan, print }) => [row, col, rowspan, colspan, print !== null])).toEqual([
+      [0, 0, 2, 1, true],
+      [0, 1, 1, 2, true],
+      [1, 1, 1, 1, true],
+      [1, 2, 1, 1, true],
+      [2, 0, 1, 1, true],
+      [2, 1, 1, 1, true],
+      [2, 2, 1, 1, false],
     ]);
-    expect(table?.cells?.[1][2]?.[0]).toBeGreaterThan(510);
+    const [, , , , lines] = cellsOf(page);
+    expect((lines.print?.[3] ?? 0) - (lines.print?.[1] ?? 0)).toBeGreaterThan(35);
+  });
+
+  test("rows without rules between them are rows all the same, if every cell has a line on each level", () => {
+    const page = new DrawnPage(900, 400);
+    grid(page, [[50, 60, 700], [100, 60, 700], [210, 60, 700]], [[60, 50, 210], [280, 50, 210], [490, 50, 210], [700, 50, 210]]); // biome-ignore format: rows
+    for (const foot of [82, 130, 160, 190]) for (const left of [80, 300, 510]) page.line(left, foot, [4, 3]);
+    expect(cellsOf(page).map(({ row, col }) => [row, col])).toEqual([0, 1, 2, 3].flatMap((row) => [0, 1, 2].map((col) => [row, col])));
+  });
+
+  test("a frame around text is no table", () => {
+    const page = new DrawnPage(900, 500).text(80, 80, 600, 8);
+    grid(page, [[50, 60, 720], [320, 60, 720]], [[60, 50, 320], [720, 50, 320]]); // biome-ignore format: rows
+    expect(inkLayout(page.image).map(({ class: name }) => name)).toEqual(["text"]);
   });
 
   test("two columns of text are none", () => {

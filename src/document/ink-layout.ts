@@ -24,11 +24,23 @@ import {
 import { type Paragraph, paragraphs } from "./white-space/paragraphs.ts";
 import { postureOf } from "./white-space/posture.ts";
 import { readingOrder } from "./white-space/reading-order.ts";
+import { ruledTables } from "./white-space/ruled-tables.ts";
 import { printTables } from "./white-space/tables.ts";
 
-/** A region; a table comes with the places of its cells, row by row, column by column, null where nothing is printed. */
+/** A cell of a table; `print` is where something is printed in it, null in an empty one. */
+interface Cell<Place> {
+  readonly row: number;
+  readonly col: number;
+  readonly rowspan: number;
+  readonly colspan: number;
+  readonly print: Place | null;
+}
+
+export type InkCell = Cell<PixelBox>;
+
+/** A region; a table comes with its cells, row by row, which together cover its grid. */
 export interface InkRegion extends LayoutRegion {
-  readonly cells?: readonly (readonly (PixelBox | null)[])[];
+  readonly cells?: readonly InkCell[];
 }
 
 /** A page set upright: its picture, the quarters it was turned by, counter-clockwise, and the degrees it lay crooked. */
@@ -53,7 +65,7 @@ interface Block extends Extent {
   readonly angle: Angle;
   /** Continues the paragraph of the block before it. */
   readonly mergePrev?: true;
-  readonly cells?: readonly (readonly (Extent | null)[])[];
+  readonly cells?: readonly Cell<Extent>[];
 }
 
 /** Print of a title is so much larger than that of the page, or a little larger and heavier, or so much heavier. */
@@ -175,7 +187,8 @@ function blocksOf(page: RgbImage): { readonly blocks: Block[]; readonly letterHe
   const { letterHeight } = marks;
   const { sides, rest: letters } = sidewaysLines(marks);
   const level = printLines(mask, { ...marks, letters });
-  const { tables, rest } = printTables(level);
+  const ruled = ruledTables(mask, marks, level);
+  const { tables, rest } = printTables(ruled.rest);
   const body = level.length === 0 ? { height: letterHeight, weight: 1 } : bodyPrint(level);
   const text = paragraphs(rest).filter((paragraph) => !isDirt(paragraph, page, letterHeight));
   const width = columnWidth(text);
@@ -185,17 +198,26 @@ function blocksOf(page: RgbImage): { readonly blocks: Block[]; readonly letterHe
       return [{ left, top, right, bottom, class: classOf(paragraph, body, width), angle: 0 }, paragraph];
     }),
   );
-  const grids = tables.map(({ cells, ...extent }): Block => {
-    const places = cells.map((row) => row.map((lines) => (lines.length === 0 ? null : around(lines))));
-    return { ...extent, class: "table", angle: 0, cells: places };
-  });
+  const printOf = (lines: readonly PrintLine[]): Extent | null => (lines.length === 0 ? null : around(lines));
+  const grids = [
+    ...ruled.tables.map(({ left, top, right, bottom, cells }): Block => {
+      const placed = cells.map(({ lines, ...place }) => ({ ...place, print: printOf(lines) }));
+      return { left, top, right, bottom, class: "table", angle: 0, cells: placed };
+    }),
+    ...tables.map(({ cells, ...extent }): Block => {
+      const placed = cells.flatMap((places, row) =>
+        places.map((lines, col) => ({ row, col, rowspan: 1, colspan: 1, print: printOf(lines) })),
+      );
+      return { ...extent, class: "table", angle: 0, cells: placed };
+    }),
+  ];
   const pictures = marks.pictures.flatMap((picture) => printOnGround(page, picture) ?? [{ ...picture, class: "image", angle: 0 } as Block]);
   const asides = sides.map((extent): Block => ({ ...extent, class: "aside_text", angle: 270 }));
   const named = withMargins([...found.keys(), ...grids, ...pictures], found, page, body.height);
   const inBody = (block: Block) => !MARGINS.has(block.class);
   const ofMargin = (above: boolean) => named.filter((block) => !inBody(block) && block.top < page.height / 2 === above);
   const ordered = [...ofMargin(true), ...readingOrder(named.filter(inBody)), ...ofMargin(false), ...asides];
-  const obstacles = [...tables, ...marks.pictures, ...rest];
+  const obstacles = [...grids, ...marks.pictures, ...rest];
   const blocks = ordered.flatMap((block) => {
     const paragraph = found.get(block);
     if (!paragraph || paragraph.lines.length < 2) return [block];
@@ -248,7 +270,7 @@ export function inkLayout(page: RgbImage): InkRegion[] {
       thousandth(pixelBox[2], width, Math.ceil),
       thousandth(pixelBox[3], height, Math.ceil),
     ];
-    const cells = block.cells?.map((row) => row.map((cell) => cell && grown(cell)));
+    const cells = block.cells?.map(({ print, ...place }): InkCell => ({ ...place, print: print && grown(print) }));
     return {
       class: block.class,
       box,

@@ -169,7 +169,7 @@ export async function parsePage(
       });
       return { ...plan, task: null, skipped: "near-empty" };
     }
-    if (region.cells) for (const cell of region.cells.flat()) cell && ask(plan.region, "text", crop(page, cell));
+    if (region.cells) for (const { print } of region.cells) print && ask(plan.region, "text", crop(page, print));
     else for (const picture of bandPictures(cut, plan.task, profile)) ask(plan.region, plan.task, picture);
     return plan;
   });

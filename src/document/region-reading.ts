@@ -3,10 +3,11 @@
  * answers that ran away cut, and a warning for whatever a reader should know. Refuses to ask.
  */
 import type { RecognitionResult } from "../engine/types.ts";
-import { isBlank, trimWhite } from "./answer-text.ts";
+import { trimWhite } from "./answer-text.ts";
 import { rejoin } from "./crop-guards.ts";
 import { parseFormula } from "./formula.ts";
-import type { InkRegion } from "./ink-layout.ts";
+import type { InkCell, InkRegion } from "./ink-layout.ts";
+import { type TableCell, type TableGrid, writeOtsl } from "./otsl.ts";
 import type { RegionPlan } from "./regions.ts";
 import { cutRunaway } from "./runaway.ts";
 import type { ParsedRegion, Provenance, RecognitionTask, RegionContent, TokenReading, Warning } from "./types.ts";
@@ -22,10 +23,14 @@ export function namedByContent(name: string, content: RegionContent): string {
   return /^[\W_]*(?:page|p\.|seite|s\.)?[\W_]*(?:\d{1,4}|[ivxlcdm]{1,7})[\W_]*$/i.test(content.text) ? name : "text";
 }
 
-/** Rows of cells that were read one by one, as a table answer; null where nothing is printed. */
-export function cellsToOtsl(rows: readonly (readonly (string | null)[])[]): string {
-  const cell = (text: string | null) => (text === null || isBlank(text) ? "<ecel>" : `<fcel>${trimWhite(text)}`);
-  return rows.map((row) => `${row.map(cell).join("")}<nl>`).join("");
+/** Cells that were read one by one, as a table answer; `texts` are those of the cells that print something, in their order. */
+export function cellsToOtsl(cells: readonly InkCell[], texts: readonly string[]): string {
+  const rows = Math.max(0, ...cells.map(({ row, rowspan }) => row + rowspan));
+  const columns = Math.max(0, ...cells.map(({ col, colspan }) => col + colspan));
+  const grid: TableGrid = Array.from({ length: rows }, () => new Array<TableCell | null>(columns).fill(null));
+  let next = 0;
+  for (const { print, ...place } of cells) grid[place.row][place.col] = { ...place, text: print ? trimWhite(texts[next++]) : "" };
+  return writeOtsl(grid);
 }
 
 const ENDED: Readonly<Record<string, Provenance["ended"]>> = { stop: "stop-token", length: "length", repetition: "repetition" };
@@ -41,10 +46,7 @@ function contentOf(
   texts: readonly string[],
   { cells }: Pick<InkRegion, "cells">,
 ): { content: RegionContent; repairs?: readonly string[] } {
-  if (cells) {
-    let next = 0;
-    return { content: { kind: "table", otsl: cellsToOtsl(cells.map((row) => row.map((cell) => cell && texts[next++]))) } };
-  }
+  if (cells) return { content: { kind: "table", otsl: cellsToOtsl(cells, texts) } };
   const answer = rejoin(texts, task);
   if (task === "table") return { content: { kind: "table", otsl: answer } };
   if (task === "text") return { content: { kind: "text", text: answer } };

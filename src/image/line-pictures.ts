@@ -4,7 +4,8 @@
  */
 import { fitLine } from "./fit-line.ts";
 import { estimateLineHeight, nearlyEmpty } from "./ink.ts";
-import { inkMask } from "./ink-mask.ts";
+import { inkBounds } from "./ink-bounds.ts";
+import { inkMask, visitMarks } from "./ink-mask.ts";
 import { crop, type RgbImage } from "./rgb-image.ts";
 import { textLines } from "./text-lines.ts";
 
@@ -44,9 +45,26 @@ function parted(line: RgbImage, linePixels: number, tokenSide: number): LinePict
   return [...left.slice(0, -1), { ...left[left.length - 1], continues: true }, ...right];
 }
 
+/** A letter this high against all ink stands on a line of its own height: a figure alone in its cell is no pile of lines. */
+const WHOLE_MARK = 0.75;
+/** A letter is at least so wide against its height and filled so much; rules and frames are not. */
+const LETTER = { shape: 0.12, filling: 0.15 };
+
+function isOneLine(image: RgbImage): boolean {
+  const bounds = inkBounds(image);
+  if (!bounds) return true;
+  let highest = 0;
+  visitMarks(inkMask(image), ({ width, height, pixels }) => {
+    const isLetter = width >= LETTER.shape * height && pixels >= LETTER.filling * width * height;
+    if (isLetter) highest = Math.max(highest, height);
+    return true;
+  });
+  return highest >= WHOLE_MARK * (bounds[3] - bounds[1]);
+}
+
 /** The lines of `image`, top to bottom, `linePixels` high; blank ones are left out. At least one picture. Sizes in pixels. */
 export function linePictures(image: RgbImage, linePixels: number, tokenSide: number): LinePicture[] {
-  const pitch = estimateLineHeight(image)?.pitch;
+  const pitch = isOneLine(image) ? undefined : estimateLineHeight(image)?.pitch;
   const bands = pitch === undefined ? [] : textLines(image, pitch);
   const lines = bands
     .map(({ top, bottom }) => (top === 0 && bottom === image.height ? image : crop(image, [0, top, image.width, bottom])))
