@@ -125,6 +125,59 @@ describe("tables", () => {
     expect(cellsOf(page).map(({ row, col }) => [row, col])).toEqual([0, 1, 2, 3].flatMap((row) => [0, 1, 2].map((col) => [row, col])));
   });
 
+  /** A head, three rows, the second of two lines in its first cell, between three rules. */
+  const bookTable = (page: DrawnPage, top: number, rowPitch = 44) => {
+    for (const y of [top, top + 44, top + 70 + 3 * rowPitch]) page.fill(60, y, 560, 2);
+    page.line(80, top + 30, [6]);
+    page.line(300, top + 30, [5, 4]);
+    page.line(500, top + 30, [4]);
+    for (let row = 0; row < 3; row++) {
+      const foot = top + 74 + rowPitch * row + (row > 1 ? 22 : 0);
+      for (const [left, letters] of [[80, 7], [300, 5], [520, 4]]) if (row !== 2 || left !== 300) page.line(left, foot, [letters]); // biome-ignore format: row
+      if (row === 1) page.line(80, foot + 22, [5]);
+    }
+  };
+
+  test("rules above, below and under the head bound a table; white parts its rows and columns", () => {
+    const page = new DrawnPage(700, 500);
+    bookTable(page, 60);
+    const cells = cellsOf(page);
+    expect(cells.map(({ row, col }) => [row, col])).toEqual([0, 1, 2, 3].flatMap((row) => [0, 1, 2].map((col) => [row, col])));
+    expect(cells.filter(({ print }) => !print).map(({ row, col }) => [row, col])).toEqual([[3, 1]]);
+    const twoLines = cells.find(({ row, col }) => row === 2 && col === 0)?.print;
+    expect((twoLines?.[3] ?? 0) - (twoLines?.[1] ?? 0)).toBeGreaterThan(30);
+  });
+
+  test("a head over several columns spans them", () => {
+    const page = new DrawnPage(700, 300);
+    for (const y of [60, 130, 210]) page.fill(60, y, 560, 2);
+    page.line(320, 88, [24]);
+    for (const left of [80, 300, 500]) page.line(left, 118, [5]);
+    for (const foot of [158, 196]) for (const left of [80, 300, 500]) page.line(left, foot, [6]);
+    expect(cellsOf(page).map(({ row, col, colspan }) => [row, col, colspan])).toEqual([
+      [0, 0, 1],
+      [0, 1, 2],
+      ...[1, 2, 3].flatMap((row) => [0, 1, 2].map((col) => [row, col, 1])),
+    ]);
+  });
+
+  test("running text between two rules is text, and so are two columns of it", () => {
+    const rules = (page: DrawnPage) => page.fill(60, 50, 760, 2).fill(60, 480, 760, 2);
+    for (const page of [
+      new DrawnPage(900, 540).text(60, 80, 760, 14),
+      new DrawnPage(900, 540).text(60, 80, 360, 14).text(460, 80, 360, 14),
+    ])
+      expect(inkLayout(rules(page).image).some(({ class: name }) => name === "table")).toBe(false);
+  });
+
+  test("two tables of one width with a paragraph between are two", () => {
+    const page = new DrawnPage(700, 900);
+    bookTable(page, 60);
+    page.text(60, 300, 560, 9);
+    bookTable(page, 560);
+    expect(inkLayout(page.image).map(({ class: name }) => name)).toEqual(["table", "text", "table"]);
+  });
+
   test("a frame around text is no table", () => {
     const page = new DrawnPage(900, 500).text(80, 80, 600, 8);
     grid(page, [[50, 60, 720], [320, 60, 720]], [[60, 50, 320], [720, 50, 320]]); // biome-ignore format: rows

@@ -8,6 +8,7 @@ import { inkMask } from "../image/ink-mask.ts";
 import { crop, type PixelBox, type QuarterTurn, type RgbImage, rotateCounterClockwise } from "../image/rgb-image.ts";
 import { turnCounterClockwise } from "../image/turn.ts";
 import type { Angle, Box, LayoutRegion } from "./types.ts";
+import { levelTables } from "./white-space/level-tables.ts";
 import { chains, type PrintLine, printLines } from "./white-space/lines.ts";
 import {
   around,
@@ -188,7 +189,8 @@ function blocksOf(page: RgbImage): { readonly blocks: Block[]; readonly letterHe
   const { sides, rest: letters } = sidewaysLines(marks);
   const level = printLines(mask, { ...marks, letters });
   const ruled = ruledTables(mask, marks, level);
-  const { tables, rest } = printTables(ruled.rest);
+  const between = levelTables({ ...marks, letters }, ruled.rest);
+  const { tables, rest } = printTables(between.rest);
   const body = level.length === 0 ? { height: letterHeight, weight: 1 } : bodyPrint(level);
   const text = paragraphs(rest).filter((paragraph) => !isDirt(paragraph, page, letterHeight));
   const width = columnWidth(text);
@@ -200,7 +202,7 @@ function blocksOf(page: RgbImage): { readonly blocks: Block[]; readonly letterHe
   );
   const printOf = (lines: readonly PrintLine[]): Extent | null => (lines.length === 0 ? null : around(lines));
   const grids = [
-    ...ruled.tables.map(({ left, top, right, bottom, cells }): Block => {
+    ...[...ruled.tables, ...between.tables].map(({ left, top, right, bottom, cells }): Block => {
       const placed = cells.map(({ lines, ...place }) => ({ ...place, print: printOf(lines) }));
       return { left, top, right, bottom, class: "table", angle: 0, cells: placed };
     }),

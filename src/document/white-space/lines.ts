@@ -111,7 +111,8 @@ export function chains<T extends Extent>(
   return groups.members().map((members) => members.map((i) => letters[i]));
 }
 
-function lineOf(letters: readonly Letter[]): PrintLine {
+/** The line that `letters` make up. */
+export function lineOf(letters: readonly Letter[]): PrintLine {
   const heights = letters.map(heightOf).sort((a, b) => a - b);
   const usual = heights.slice(heights.length >> 2, Math.ceil(heights.length * 0.75));
   return {
@@ -225,8 +226,14 @@ export function printLines(page: InkMask, { letters, dots, letterHeight }: PageM
   return withDots(lines, small, letterHeight);
 }
 
+/** Tables found among lines, and the lines that are in none. */
+export interface LinedPage<Table> {
+  readonly tables: readonly Table[];
+  readonly rest: readonly PrintLine[];
+}
+
 /** Each dot goes to the nearest line it stands in, above or below by no more than half a letter, or at whose ends it stands. */
-function withDots(lines: readonly PrintLine[], dots: readonly Extent[], letterHeight: number): PrintLine[] {
+export function withDots(lines: readonly PrintLine[], dots: readonly Extent[], letterHeight: number): PrintLine[] {
   const taken = lines.map((line) => [line as Extent]);
   for (const dot of dots) {
     let best = -1;

@@ -3,7 +3,8 @@
  * so that spans and empty places are known and not guessed. Refuses to know what the cells say, and frames without a grid.
  */
 import type { InkMask } from "../../image/ink-mask.ts";
-import type { PrintLine } from "./lines.ts";
+import { levelsOf, rowsOf } from "./level-tables.ts";
+import type { LinedPage, PrintLine } from "./lines.ts";
 import { type Extent, heightOf, overlapAcross, overlapDown, type PageMarks, widthOf } from "./marks.ts";
 
 export interface RuledCell {
@@ -31,6 +32,10 @@ const APART = 0.7;
 const DRAWN = 0.6;
 /** A frame whose cells hold more lines than this, at the middle, sets out a page and no table. */
 const MOST_LINES = 6;
+
+/** In a table with so few ruled rows, cells of so many lines are columns with unruled rows in them. */
+const FEW_ROWS = 3;
+const MANY_LINES = 3;
 
 /** A line of the grid, at `at` across its direction; `drawn[i]` where along the frame it is inked. */
 interface GridLine {
@@ -142,18 +147,23 @@ function tableIn(frame: Extent, page: InkMask, lines: readonly PrintLine[], lett
   return withUnruledRows({ ...frame, rows, columns, cells }, letterHeight);
 }
 
-/** The levels that the lines of all printed cells of a row share, top to bottom; empty if the row is one. */
-function sharedLevels(cells: readonly RuledCell[], letterHeight: number): number[] {
+/**
+ * Rows that stand in one ruled row: each a set of lines. Few rules and many lines part by white; else lines on the same levels in every cell
+ * are rows, and any others one.
+ */
+function rowsWithin(cells: readonly RuledCell[], ruledRows: number, letterHeight: number): (readonly PrintLine[])[] {
   const printed = cells.filter(({ lines }) => lines.length > 0);
-  const levels = printed[0]?.lines.map(({ foot }) => foot) ?? [];
+  const all = printed.flatMap(({ lines }) => lines);
+  const levels = levelsOf(all, letterHeight);
+  if (ruledRows <= FEW_ROWS && printed.filter(({ lines }) => lines.length >= MANY_LINES).length > 1)
+    return rowsOf([levels], letterHeight).map((row) => row.flatMap(({ pieces }) => pieces));
   const least = printed.length > 2 ? 2 : 3;
-  const agree = printed.every(
-    ({ lines }) => lines.length === levels.length && lines.every(({ foot }, i) => Math.abs(foot - levels[i]) < APART * letterHeight),
-  );
-  return printed.length > 1 && levels.length >= least && agree ? levels : [];
+  const agree =
+    levels.every(({ pieces }) => pieces.length === printed.length) && printed.every(({ lines }) => lines.length === levels.length);
+  return printed.length > 1 && levels.length >= least && agree ? levels.map(({ pieces }) => pieces) : [all];
 }
 
-/** A table ruled here and there has rows without rules: lines on the same levels in every cell between two rules. */
+/** A table ruled here and there has rows without rules. */
 function withUnruledRows(table: RuledTable, letterHeight: number): RuledTable {
   const cells: RuledCell[] = [];
   /** First row that each ruled row has become. */
@@ -163,11 +173,10 @@ function withUnruledRows(table: RuledTable, letterHeight: number): RuledTable {
     starts.push(rows);
     const own = table.cells.filter((cell) => cell.row === row);
     const whole = own.reduce((sum, { colspan }) => sum + colspan, 0) === table.columns && own.every(({ rowspan }) => rowspan === 1);
-    const levels = whole ? sharedLevels(own, letterHeight) : [];
-    const places = Math.max(1, levels.length);
-    for (let i = 0; i < places; i++)
-      for (const cell of own) cells.push({ ...cell, row: rows + i, lines: places === 1 ? cell.lines : cell.lines.slice(i, i + 1) });
-    rows += places;
+    const parted = whole ? rowsWithin(own, table.rows, letterHeight) : [own.flatMap(({ lines }) => lines)];
+    for (const [i, printed] of parted.entries())
+      for (const cell of own) cells.push({ ...cell, row: rows + i, lines: cell.lines.filter((line) => printed.includes(line)) });
+    rows += parted.length;
   }
   const ends = [...starts.slice(1), rows];
   const stretched = cells.map((cell) => {
@@ -178,11 +187,7 @@ function withUnruledRows(table: RuledTable, letterHeight: number): RuledTable {
 }
 
 /** Finds tables with rules; `rest` are the lines in none. */
-export function ruledTables(
-  page: InkMask,
-  { rules, letterHeight }: PageMarks,
-  lines: readonly PrintLine[],
-): { readonly tables: readonly RuledTable[]; readonly rest: readonly PrintLine[] } {
+export function ruledTables(page: InkMask, { rules, letterHeight }: PageMarks, lines: readonly PrintLine[]): LinedPage<RuledTable> {
   const frames = rules.filter(
     (rule) => widthOf(rule) > LEAST_FRAME.width * letterHeight && heightOf(rule) > LEAST_FRAME.height * letterHeight,
   );

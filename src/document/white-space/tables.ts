@@ -2,7 +2,7 @@
  * Tables among lines: neighbouring rows of several short pieces whose edges agree down the page. Columns of running text fill their width
  * line by line and are none. A table becomes a grid of the lines that stand in its places. Refuses to know what the cells say.
  */
-import type { PrintLine } from "./lines.ts";
+import type { LinedPage, PrintLine } from "./lines.ts";
 import { around, type Extent, heightOf, median, overlapAcross, overlapDown, widthOf } from "./marks.ts";
 
 export interface PrintTable extends Extent {
@@ -95,7 +95,7 @@ function gridOf(rows: readonly (readonly PrintLine[])[], columns: readonly Exten
 }
 
 /** Finds tables; `rest` are the lines in none. */
-export function printTables(lines: readonly PrintLine[]): { readonly tables: readonly PrintTable[]; readonly rest: readonly PrintLine[] } {
+export function printTables(lines: readonly PrintLine[]): LinedPage<PrintTable> {
   const tables: PrintTable[] = [];
   const within = new Set<PrintLine>();
   let open: PrintLine[][] = [];
