@@ -1,6 +1,6 @@
 /**
  * Regions without a model, for weights that have not learnt layout and for pages whose layout answer cannot be believed: letters are
- * gathered into lines, lines into paragraphs and tables, and these are put in reading order (`white-space/`). Finds titles by their size
+ * gathered into lines, lines into paragraphs and tables, and these are put in reading order (`image/white-space/`). Finds titles by their size
  * and weight, pictures, headers and footers by their place. Refuses to read.
  */
 import { withEvenLight } from "../image/even-light.ts";
@@ -8,8 +8,8 @@ import { inkMask } from "../image/ink-mask.ts";
 import { crop, type PixelBox, type QuarterTurn, type RgbImage, rotateCounterClockwise } from "../image/rgb-image.ts";
 import { turnCounterClockwise } from "../image/turn.ts";
 import type { Angle, Box, LayoutRegion } from "./types.ts";
-import { levelTables } from "./white-space/level-tables.ts";
-import { chains, type PrintLine, printLines } from "./white-space/lines.ts";
+import { levelTables } from "../image/white-space/level-tables.ts";
+import { chains, type PrintLine, printLines } from "../image/white-space/lines.ts";
 import {
   around,
   boxOf,
@@ -21,12 +21,12 @@ import {
   type PageMarks,
   pageMarks,
   widthOf,
-} from "./white-space/marks.ts";
-import { type Paragraph, paragraphs } from "./white-space/paragraphs.ts";
-import { postureOf } from "./white-space/posture.ts";
-import { readingOrder } from "./white-space/reading-order.ts";
-import { ruledTables } from "./white-space/ruled-tables.ts";
-import { printTables } from "./white-space/tables.ts";
+} from "../image/white-space/marks.ts";
+import { type Paragraph, paragraphs } from "../image/white-space/paragraphs.ts";
+import { postureOf } from "../image/white-space/posture.ts";
+import { readingOrder } from "../image/white-space/reading-order.ts";
+import { ruledTables } from "../image/white-space/ruled-tables.ts";
+import { printTables } from "../image/white-space/tables.ts";
 
 /** A cell of a table; `print` is where something is printed in it, null in an empty one. */
 interface Cell<Place> {

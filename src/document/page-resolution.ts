@@ -5,7 +5,7 @@
 import { inkMask } from "../image/ink-mask.ts";
 import { resizeBicubic } from "../image/resample.ts";
 import { crop, type RgbImage } from "../image/rgb-image.ts";
-import { pageMarks } from "./white-space/marks.ts";
+import { pageMarks } from "../image/white-space/marks.ts";
 
 /** Letters lower than this, in pixels, are read at a higher resolution, so that they become this high… */
 const SMALL = 9;

@@ -2,8 +2,8 @@
  * The marks of a page sorted by what they can be: letters, rules, pictures, dirt at the edge of a scan. Judged by size, shape and filling
  * alone, against the height that letters mostly have. Refuses to know lines and columns.
  */
-import { type InkMask, visitMarks } from "../../image/ink-mask.ts";
-import type { PixelBox } from "../../image/rgb-image.ts";
+import { type InkMask, visitMarks } from "../ink-mask.ts";
+import type { PixelBox } from "../rgb-image.ts";
 
 /** A mark, or several taken together: edges in pixels, right and bottom exclusive. */
 export interface Extent {

@@ -3,7 +3,7 @@
  * line. White between stretches that goes on over several lines parts columns, however narrow it is; other white, however wide in a
  * justified line, does not. Refuses to know paragraphs.
  */
-import type { InkMask } from "../../image/ink-mask.ts";
+import type { InkMask } from "../ink-mask.ts";
 import { around, type Extent, heightOf, type Letter, overlapAcross, overlapDown, type PageMarks, quantile, widthOf } from "./marks.ts";
 
 export interface PrintLine extends Extent {

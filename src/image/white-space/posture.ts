@@ -3,7 +3,7 @@
  * apart between lines; their feet stand on one level more often than their heads do, in scripts with a base line. Judges nothing it has
  * little evidence for: such a page counts as upright.
  */
-import type { QuarterTurn } from "../../image/rgb-image.ts";
+import type { QuarterTurn } from "../rgb-image.ts";
 import { chains } from "./lines.ts";
 import { type Extent, heightOf, median, type PageMarks, widthOf } from "./marks.ts";
 

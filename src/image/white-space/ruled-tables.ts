@@ -2,7 +2,7 @@
  * Tables drawn with rules: a frame parted by lines across and down. Its cells are what no line parts, over one place of the grid or several,
  * so that spans and empty places are known and not guessed. Refuses to know what the cells say, and frames without a grid.
  */
-import type { InkMask } from "../../image/ink-mask.ts";
+import type { InkMask } from "../ink-mask.ts";
 import { levelsOf, rowsOf } from "./level-tables.ts";
 import type { LinedPage, PrintLine } from "./lines.ts";
 import { type Extent, heightOf, overlapAcross, overlapDown, type PageMarks, widthOf } from "./marks.ts";
