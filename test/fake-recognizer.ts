@@ -26,7 +26,7 @@ export const fakeTextOfTokens = (tokens: ArrayLike<number>): string => new TextD
 export class FakeRecognizer implements Recognizer<RecognizerIdentity> {
   readonly info: RecognizerIdentity = {
     name: "fake",
-    profile: { layoutSize: 56, regionTokens: 2048, linePixels: null, detectsLayout: true, printedLineBreaks: false },
+    profile: { layoutSize: 56, regionTokens: 2048, linePixels: null, detectsLayout: true, readsTables: true, printedLineBreaks: false },
   };
   readonly asked: RecognitionRequest[] = [];
   readonly aborted: unknown[] = [];

@@ -7,8 +7,8 @@ import type { DecodingOptions } from "../engine/types.ts";
 import { MineruError } from "../error.ts";
 import { inkMask } from "../image/ink-mask.ts";
 import type { RgbImage } from "../image/rgb-image.ts";
-import type { RecognitionTask } from "./types.ts";
 import { pageMarks } from "../image/white-space/marks.ts";
+import type { RecognitionTask } from "./types.ts";
 
 /** What can be measured on a crop. */
 export interface Complexity {

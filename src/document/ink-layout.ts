@@ -7,7 +7,6 @@ import { withEvenLight } from "../image/even-light.ts";
 import { inkMask } from "../image/ink-mask.ts";
 import { crop, type PixelBox, type QuarterTurn, type RgbImage, rotateCounterClockwise } from "../image/rgb-image.ts";
 import { turnCounterClockwise } from "../image/turn.ts";
-import type { Angle, Box, LayoutRegion } from "./types.ts";
 import { levelTables } from "../image/white-space/level-tables.ts";
 import { chains, type PrintLine, printLines } from "../image/white-space/lines.ts";
 import {
@@ -27,22 +26,7 @@ import { postureOf } from "../image/white-space/posture.ts";
 import { readingOrder } from "../image/white-space/reading-order.ts";
 import { ruledTables } from "../image/white-space/ruled-tables.ts";
 import { printTables } from "../image/white-space/tables.ts";
-
-/** A cell of a table; `print` is where something is printed in it, null in an empty one. */
-interface Cell<Place> {
-  readonly row: number;
-  readonly col: number;
-  readonly rowspan: number;
-  readonly colspan: number;
-  readonly print: Place | null;
-}
-
-export type InkCell = Cell<PixelBox>;
-
-/** A region; a table comes with its cells, row by row, which together cover its grid. */
-export interface InkRegion extends LayoutRegion {
-  readonly cells?: readonly InkCell[];
-}
+import type { Angle, Box, LayoutRegion } from "./types.ts";
 
 /** A page set upright: its picture, the quarters it was turned by, counter-clockwise, and the degrees it lay crooked. */
 export interface UprightPage {
@@ -66,7 +50,6 @@ interface Block extends Extent {
   readonly angle: Angle;
   /** Continues the paragraph of the block before it. */
   readonly mergePrev?: true;
-  readonly cells?: readonly Cell<Extent>[];
 }
 
 /** Print of a title is so much larger than that of the page, or a little larger and heavier, or so much heavier. */
@@ -200,19 +183,9 @@ function blocksOf(page: RgbImage): { readonly blocks: Block[]; readonly letterHe
       return [{ left, top, right, bottom, class: classOf(paragraph, body, width), angle: 0 }, paragraph];
     }),
   );
-  const printOf = (lines: readonly PrintLine[]): Extent | null => (lines.length === 0 ? null : around(lines));
-  const grids = [
-    ...[...ruled.tables, ...between.tables].map(({ left, top, right, bottom, cells }): Block => {
-      const placed = cells.map(({ lines, ...place }) => ({ ...place, print: printOf(lines) }));
-      return { left, top, right, bottom, class: "table", angle: 0, cells: placed };
-    }),
-    ...tables.map(({ cells, ...extent }): Block => {
-      const placed = cells.flatMap((places, row) =>
-        places.map((lines, col) => ({ row, col, rowspan: 1, colspan: 1, print: printOf(lines) })),
-      );
-      return { ...extent, class: "table", angle: 0, cells: placed };
-    }),
-  ];
+  const grids = [...ruled.tables, ...between.tables, ...tables].map(
+    ({ left, top, right, bottom }): Block => ({ left, top, right, bottom, class: "table", angle: 0 }),
+  );
   const pictures = marks.pictures.flatMap((picture) => printOnGround(page, picture) ?? [{ ...picture, class: "image", angle: 0 } as Block]);
   const asides = sides.map((extent): Block => ({ ...extent, class: "aside_text", angle: 270 }));
   const named = withMargins([...found.keys(), ...grids, ...pictures], found, page, body.height);
@@ -252,7 +225,7 @@ const MARGINS = new Set(["header", "footer", "page_number"]);
 const MARGIN = 0.15;
 
 /** Blocks of print and pictures on an upright `page`, in reading order; none on a blank one. */
-export function inkLayout(page: RgbImage): InkRegion[] {
+export function inkLayout(page: RgbImage): LayoutRegion[] {
   const { width, height } = page;
   const { blocks, letterHeight } = blocksOf(page);
   const margin = Math.max(2, Math.round(MARGIN * letterHeight));
@@ -264,7 +237,7 @@ export function inkLayout(page: RgbImage): InkRegion[] {
   ];
   const thousandth = (edge: number, length: number, round: (value: number) => number) =>
     Math.min(1000, Math.max(0, round((edge * 1000) / length)));
-  return blocks.map((block): InkRegion => {
+  return blocks.map((block): LayoutRegion => {
     const pixelBox = grown(block);
     const box: Box = [
       thousandth(pixelBox[0], width, Math.floor),
@@ -272,14 +245,12 @@ export function inkLayout(page: RgbImage): InkRegion[] {
       thousandth(pixelBox[2], width, Math.ceil),
       thousandth(pixelBox[3], height, Math.ceil),
     ];
-    const cells = block.cells?.map(({ print, ...place }): InkCell => ({ ...place, print: print && grown(print) }));
     return {
       class: block.class,
       box,
       pixelBox,
       angle: block.angle,
       ...(block.mergePrev ? { mergePrev: true } : {}),
-      ...(cells ? { cells } : {}),
     };
   });
 }

@@ -12,7 +12,7 @@ import { crop, pasteOnWhite, type RgbImage } from "../image/rgb-image.ts";
 import { tasks } from "../text/prompts.ts";
 import { bandsOf, longestAnswer } from "./crop-guards.ts";
 import { type DecodingPolicy, decodingBy } from "./decoding-policy.ts";
-import { type InkRegion, inkLayout, setUpright } from "./ink-layout.ts";
+import { inkLayout, setUpright } from "./ink-layout.ts";
 import { inkCoverage, inkOverlap, LEAST_COVERAGE, MOST_OVERLAP } from "./layout-coverage.ts";
 import { borderOf, decideLayout, type LayoutAttempt } from "./layout-retry.ts";
 import { parseLayout } from "./layout-text.ts";
@@ -61,8 +61,8 @@ interface Piece {
 const PICTURED = new Set(["image", "chart", "image_block", "table"]);
 
 /** The pictures a region is read from: bands the weights can take. Weights that read lines cut a text themselves. */
-function bandPictures(cut: RgbImage, task: RecognitionTask, { linePixels, regionTokens }: ReadingProfile): RgbImage[] {
-  if (task === "text" && linePixels !== null) return [cut];
+function bandPictures(cut: RgbImage, task: RecognitionTask, { linePixels, readsTables, regionTokens }: ReadingProfile): RgbImage[] {
+  if (linePixels !== null && (task === "text" || (task === "table" && !readsTables))) return [cut];
   return bandsOf(cut, task, { tokens: regionTokens, tokenSide: 28 })
     .map(({ top, bottom }) => (top === 0 && bottom === cut.height ? cut : crop(cut, [0, top, cut.width, bottom])))
     .filter((band) => !nearlyEmpty(band));
@@ -76,7 +76,7 @@ function bounded(decoding: DecodingOptions, task: RecognitionTask, picture: RgbI
 
 /** What the layout step hands on; `result` is the model's answer, null where it was not asked. */
 interface FoundLayout {
-  readonly regions: readonly InkRegion[];
+  readonly regions: readonly LayoutRegion[];
   readonly warnings: readonly Warning[];
   readonly result: RecognitionResult | null;
   readonly attempts: number;
@@ -148,9 +148,7 @@ export async function parsePage(
     const decoding = bounded({ ...byPolicy, ...options.decoding, ...options.taskDecoding?.[task] }, task, picture);
     pieces.push({ region, request: { task, image: picture, decoding } });
   };
-  const regions = layout.regions.map(
-    ({ cells, ...region }): InkRegion => (cells && !profile.detectsLayout ? { ...region, cells } : region),
-  );
+  const { regions } = layout;
   const plans = planRegions(regions, options).map((plan): RegionPlan => {
     const region = regions[plan.region];
     const cut = cropRegion(page, { box: region.box, angle: region.angle });
@@ -169,8 +167,7 @@ export async function parsePage(
       });
       return { ...plan, task: null, skipped: "near-empty" };
     }
-    if (region.cells) for (const { print } of region.cells) print && ask(plan.region, "text", crop(page, print));
-    else for (const picture of bandPictures(cut, plan.task, profile)) ask(plan.region, plan.task, picture);
+    for (const picture of bandPictures(cut, plan.task, profile)) ask(plan.region, plan.task, picture);
     return plan;
   });
 

@@ -1,16 +1,13 @@
 /**
- * From the answers about one region to its content: texts of bands joined, tables put together from their cells, formulas repaired,
+ * From the answers about one region to its content: texts of bands joined, formulas repaired,
  * answers that ran away cut, and a warning for whatever a reader should know. Refuses to ask.
  */
 import type { RecognitionResult } from "../engine/types.ts";
-import { trimWhite } from "./answer-text.ts";
 import { rejoin } from "./crop-guards.ts";
 import { parseFormula } from "./formula.ts";
-import type { InkCell, InkRegion } from "./ink-layout.ts";
-import { type TableCell, type TableGrid, writeOtsl } from "./otsl.ts";
 import type { RegionPlan } from "./regions.ts";
 import { cutRunaway } from "./runaway.ts";
-import type { ParsedRegion, Provenance, RecognitionTask, RegionContent, TokenReading, Warning } from "./types.ts";
+import type { LayoutRegion, ParsedRegion, Provenance, RecognitionTask, RegionContent, TokenReading, Warning } from "./types.ts";
 
 /** Tokens as the outputs tell them; what the engine put between lines counts to the step before it. */
 export function tokensOf(results: readonly RecognitionResult[]): TokenReading[] {
@@ -23,16 +20,6 @@ export function namedByContent(name: string, content: RegionContent): string {
   return /^[\W_]*(?:page|p\.|seite|s\.)?[\W_]*(?:\d{1,4}|[ivxlcdm]{1,7})[\W_]*$/i.test(content.text) ? name : "text";
 }
 
-/** Cells that were read one by one, as a table answer; `texts` are those of the cells that print something, in their order. */
-export function cellsToOtsl(cells: readonly InkCell[], texts: readonly string[]): string {
-  const rows = Math.max(0, ...cells.map(({ row, rowspan }) => row + rowspan));
-  const columns = Math.max(0, ...cells.map(({ col, colspan }) => col + colspan));
-  const grid: TableGrid = Array.from({ length: rows }, () => new Array<TableCell | null>(columns).fill(null));
-  let next = 0;
-  for (const { print, ...place } of cells) grid[place.row][place.col] = { ...place, text: print ? trimWhite(texts[next++]) : "" };
-  return writeOtsl(grid);
-}
-
 const ENDED: Readonly<Record<string, Provenance["ended"]>> = { stop: "stop-token", length: "length", repetition: "repetition" };
 
 /** What an answer says; one that did not come to its end loses what it says over and over. */
@@ -41,12 +28,7 @@ function textOf({ text, ended }: RecognitionResult): { readonly text: string; re
   return { text: kept ?? text, cut: kept !== null };
 }
 
-function contentOf(
-  task: RecognitionTask,
-  texts: readonly string[],
-  { cells }: Pick<InkRegion, "cells">,
-): { content: RegionContent; repairs?: readonly string[] } {
-  if (cells) return { content: { kind: "table", otsl: cellsToOtsl(cells, texts) } };
+function contentOf(task: RecognitionTask, texts: readonly string[]): { content: RegionContent; repairs?: readonly string[] } {
   const answer = rejoin(texts, task);
   if (task === "table") return { content: { kind: "table", otsl: answer } };
   if (task === "text") return { content: { kind: "text", text: answer } };
@@ -54,10 +36,10 @@ function contentOf(
   return { content: { kind: "formula", latex, ...(flagged ? { flagged } : {}) }, repairs };
 }
 
-/** The region `plan` is about, read. `results` are the answers about its pieces in order: bands, or the cells of a table that has any. */
+/** The region `plan` is about, read. `results` are the answers about its pieces in order: bands. */
 export function readRegion(
   plan: RegionPlan,
-  { cells, ...region }: InkRegion,
+  region: LayoutRegion,
   results: readonly RecognitionResult[],
   options: { readonly page: number; readonly keepTokens?: boolean; readonly warn: (warning: Warning) => void },
 ): ParsedRegion {
@@ -68,7 +50,6 @@ export function readRegion(
   const { content, repairs } = contentOf(
     task,
     answers.map(({ text }) => text),
-    { cells },
   );
   const confidences = results.flatMap(({ tokens }) => tokens.filter(({ step }) => step > 0).map(({ confidence }) => confidence));
   const warn = (kind: Warning["kind"], message: string) => options.warn({ kind, message, page: options.page, region: plan.region });
@@ -77,7 +58,7 @@ export function readRegion(
   else if (results.some(({ ended }) => ended === "length"))
     warn("answer-truncated", "the answer reached its token limit and may be incomplete");
   if (content.kind === "formula" && content.flagged) warn("formula-unrendered", "the formula does not render and is kept as it was read");
-  if (results.length > 1 && !cells) warn("banded", `the region was read in ${results.length} bands`);
+  if (results.length > 1) warn("banded", `the region was read in ${results.length} bands`);
   const sum = (of: (result: RecognitionResult) => number) => results.reduce((total, result) => total + of(result), 0);
   const pieces = sum(({ lines }) => lines?.length ?? 1);
   return {
@@ -89,7 +70,7 @@ export function readRegion(
       : {}),
     ...(options.keepTokens ? { tokens: tokensOf(results) } : {}),
     provenance: {
-      task: cells ? "text" : task,
+      task,
       ...(task === "formula" ? { answer: results.map(({ text }) => text).join("\n") } : {}),
       steps: sum(({ steps }) => steps),
       forwardPasses: sum(({ forwards }) => forwards),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rgbImage } from "../image/rgb-image.ts";
-import { joinLines, lineQuestions } from "./lines.ts";
+import { cellQuestions, joinLines, lineQuestions } from "./lines.ts";
 import type { RecognitionResult } from "./types.ts";
 
 function answer(text: string, ended: RecognitionResult["ended"] = "stop"): RecognitionResult {
@@ -36,16 +36,36 @@ test("a picture of one line is asked and answered as it is", () => {
   const [question] = lineQuestions(0, asked, [picture(false)]);
   expect(question).not.toHaveProperty("line");
   const only = answer("one");
-  expect(joinLines([only], [question.joint], () => 0)).toBe(only);
+  expect(joinLines([only], [question], () => [])).toBe(only);
 });
 
 test("answers of lines add up: text, tokens that spell it, steps, the reason of the first that did not end well", () => {
-  const joined = joinLines([answer("ab"), answer("c", "length"), answer("de", "repetition")], ["\n", " ", ""], (text) =>
-    text.charCodeAt(0),
-  );
+  const joints = [{ joint: "\n" }, { joint: " " }, { joint: "" }];
+  const joined = joinLines([answer("ab"), answer("c", "length"), answer("de", "repetition")], joints, (text) => [
+    { token: text.charCodeAt(0), text },
+  ]);
   expect(joined.text).toBe("ab\nc de");
   expect(joined.tokens.map(({ text }) => text).join("")).toBe(joined.text);
   expect(joined.tokens[2]).toEqual({ token: 10, text: "\n", confidence: 1, step: 0 });
   expect(joined).toMatchObject({ ended: "length", steps: 5, forwards: 5, tokensPerForward: 2, stepsOfBlock: [2, 1, 2], imageTokens: 6 });
   expect(joined.lines).toHaveLength(3);
+});
+
+test("a table is asked cell by cell, and its tags stand between the answers", () => {
+  const place = { rowspan: 1, colspan: 1 };
+  const cells = [
+    { row: 0, col: 0, rowspan: 2, colspan: 1, print: [0, 0, 10, 10] as const },
+    { row: 0, col: 1, rowspan: 1, colspan: 2, print: [20, 0, 30, 10] as const },
+    { row: 1, col: 1, ...place, print: null },
+    { row: 1, col: 2, ...place, print: [40, 20, 50, 30] as const },
+  ];
+  const questions = cellQuestions(2, { task: "table", image: rgbImage(56, 56) }, cells, ([left]) =>
+    left === 20 ? [picture(false), picture(false)] : [picture(false)],
+  );
+  expect(questions.map(({ line, asked: { task } }) => [line, task])).toEqual([0, 1, 2, 3].map((line) => [line, "text"]));
+  const answers = ["a", "b", "c", "d"].map((text) => answer(text));
+  const joined = joinLines(answers, questions, (text) => [...text.matchAll(/<\w+>|[^<]/g)].map(([tag]) => ({ token: 1, text: tag })));
+  expect(joined.text).toBe("<fcel>a<fcel>b\nc<lcel><nl><ucel><ecel><fcel>d<nl>");
+  expect(joined.tokens.map(({ text }) => text).join("")).toBe(joined.text);
+  expect(cellQuestions(0, { task: "table" }, [{ row: 0, col: 0, ...place, print: null }], () => [])).toEqual([]);
 });

@@ -12,14 +12,15 @@ import { linePictures } from "../image/line-pictures.ts";
 import { patchify } from "../image/patches.ts";
 import { parseProcessorConfig } from "../image/processor-config.ts";
 import { resizeBicubic } from "../image/resample.ts";
-import type { RgbImage } from "../image/rgb-image.ts";
+import { crop, type RgbImage } from "../image/rgb-image.ts";
+import { tableCells } from "../image/white-space/table-cells.ts";
 import type { Runtime } from "../runtime/session.ts";
 import { loadChatTemplate } from "../text/chat-template.ts";
 import { createPromptEncoder, type PromptEncoder } from "../text/prompt-encoder.ts";
 import { type TaskName, tasks } from "../text/prompts.ts";
 import { loadTokenizer, type Tokenizer } from "../text/tokenizer.ts";
 import { encodeImage } from "./engine.ts";
-import { joinLines, lineQuestions, type Question } from "./lines.ts";
+import { cellQuestions, joinLines, lineQuestions, type Question } from "./lines.ts";
 import type { PackWeights } from "./packed-tensors.ts";
 import { parseReadingProfile } from "./reading-profile.ts";
 import type { Recognizer, RecognizerInfo } from "./recognizer.ts";
@@ -65,15 +66,15 @@ class LocalRecognizer implements Recognizer {
     const open = requests.map((_, i) => questions.filter(({ request }) => request === i).length);
     const results = new Array<RecognitionResult>(requests.length);
     const settle = (index: number, answer: RecognitionResult): void => {
-      const { request, line, joint } = questions[index];
+      const { request, line, opening = "", joint } = questions[index];
       answers[index] = answer;
-      if (line !== undefined) onEvent?.({ kind: "line", request, line, text: answer.text + joint });
+      if (line !== undefined) onEvent?.({ kind: "line", request, line, text: opening + answer.text + joint });
       if (--open[request] > 0) return;
       const members = questions.flatMap((question, i) => (question.request === request ? [i] : []));
       const result = joinLines(
         members.map((i) => answers[i]),
-        members.map((i) => questions[i].joint),
-        (text) => this.#tokenizer.encode(text)[0],
+        members.map((i) => questions[i]),
+        (text) => this.#tokenizer.encode(text).map((token) => ({ token, text: this.#tokenizer.decode([token]) })),
       );
       results[request] = result;
       onEvent?.({ kind: "result", request, result });
@@ -122,10 +123,16 @@ class LocalRecognizer implements Recognizer {
   }
 
   #questions(asked: RecognitionRequest, request: number): Question[] {
-    const { linePixels } = this.info.profile;
-    if (linePixels === null || asked.task !== "text" || !asked.image || asked.promptIds) return [{ request, joint: "", asked }];
+    const { image, task } = asked;
+    const { linePixels, readsTables } = this.info.profile;
+    const whole: Question[] = [{ request, joint: "", asked }];
+    if (linePixels === null || !image || asked.promptIds) return whole;
     const { patchSize, mergeSize } = this.info.processor;
-    return lineQuestions(request, asked, linePictures(asked.image, linePixels, patchSize * mergeSize));
+    const pictures = (picture: RgbImage) => linePictures(picture, linePixels, patchSize * mergeSize);
+    if (task === "text") return lineQuestions(request, asked, pictures(image));
+    const cells = task === "table" && !readsTables ? tableCells(image) : null;
+    const questions = cells ? cellQuestions(request, asked, cells, (print) => pictures(crop(image, print))) : [];
+    return questions.length > 0 ? questions : whole;
   }
 
   /** A page for layout detection becomes a square, whatever its shape; anything else keeps its own, or is fitted to rows of tokens. */
@@ -140,8 +147,8 @@ class LocalRecognizer implements Recognizer {
   #fitted(task: TaskName, image: RgbImage): RgbImage {
     const { processor, profile } = this.info;
     if (profile.linePixels === null || (task !== "table" && task !== "formula")) return image;
-    const fit = task === "table" ? fitTable : fitFormula;
-    return fit(image, profile.linePixels, processor.patchSize * processor.mergeSize).image;
+    const fitRegion = task === "table" ? fitTable : fitFormula;
+    return fitRegion(image, profile.linePixels, processor.patchSize * processor.mergeSize).image;
   }
 
   #decoder({ task, decoding = {} }: RecognitionRequest) {

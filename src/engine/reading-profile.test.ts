@@ -8,6 +8,7 @@ test("what is written is read back", () => {
     regionTokens: 512,
     linePixels: 28,
     detectsLayout: false,
+    readsTables: false,
     printedLineBreaks: true,
   };
   for (const profile of [published, own]) {

@@ -14,6 +14,8 @@ export interface ReadingProfile {
   readonly linePixels: number | null;
   /** The weights have learnt layout detection; else pages are cut at their white space (`layout_detection`). */
   readonly detectsLayout: boolean;
+  /** The weights have learnt tables; else those of line-reading weights are read cell by cell (`table_recognition`). */
+  readonly readsTables: boolean;
   /** Answers break lines where the page does (`printed_line_breaks`). */
   readonly printedLineBreaks: boolean;
 }
@@ -23,6 +25,7 @@ const PUBLISHED: ReadingProfile = {
   regionTokens: 2048,
   linePixels: null,
   detectsLayout: true,
+  readsTables: true,
   printedLineBreaks: false,
 };
 
@@ -45,6 +48,7 @@ export function parseReadingProfile(preprocessor: unknown): ReadingProfile {
     regionTokens: read("region_max_tokens", PUBLISHED.regionTokens, positive, "a positive integer"),
     linePixels: read("text_line_pixels", PUBLISHED.linePixels, (v): v is number => positive(v), "a positive integer"),
     detectsLayout: read("layout_detection", PUBLISHED.detectsLayout, isFlag, "true or false"),
+    readsTables: read("table_recognition", PUBLISHED.readsTables, isFlag, "true or false"),
     printedLineBreaks: read("printed_line_breaks", PUBLISHED.printedLineBreaks, isFlag, "true or false"),
   };
   if (problems.length > 0) throw new MineruError("checkpoint-invalid", `preprocessor_config.json: ${problems.join("; ")}`);
@@ -56,6 +60,7 @@ const spellings: Readonly<Record<keyof ReadingProfile, string>> = {
   regionTokens: "region_max_tokens",
   linePixels: "text_line_pixels",
   detectsLayout: "layout_detection",
+  readsTables: "table_recognition",
   printedLineBreaks: "printed_line_breaks",
 };
 

@@ -188,6 +188,7 @@ export function miniTokenizerFiles(): Record<string, unknown> {
       image_std: [0.26862954, 0.26130258, 0.27577711],
       // Ours, read by engine/reading-profile.ts: how the page pipeline prepares pictures for these weights.
       layout_detection: false,
+      table_recognition: false,
       layout_image_size: 560,
       max_pixels: 512 * 28 * 28,
       merge_size: 2,

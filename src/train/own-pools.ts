@@ -42,7 +42,7 @@ export function prepareOwn(sample: OwnSample, image: RgbImage, config: Preparati
   const parts = byLine ? lineSamples(image, answer, config) : [{ image, answer }];
   if (!parts) return null;
   // Lines come fitted.
-  const prepared = parts.map((part) => prepareSample({ task, ...part }, { ...config, linePixels: undefined }));
+  const prepared = parts.map((part) => prepareSample({ task, ...part }, byLine ? { ...config, linePixels: undefined } : config));
   const tokensOf = ({ rows, columns }: PreparedSample) => (rows * columns) / config.processor.mergeSize ** 2;
   return task === "layout" || prepared.every((part) => tokensOf(part) <= mostTokens) ? prepared : null;
 }

@@ -27,6 +27,8 @@ const RULED_ROWS = { bands: 3, single: 0.5 };
 /** Columns this wide, in letter heights, whose lines fill them so far, are running text. */
 const WIDE_COLUMN = 14;
 const FILLED = 0.8;
+/** A rule over so much of a table's width parts rows. */
+const LONG_RULE = 0.6;
 /** A small mark at least this long stands for something: a dash for no value. */
 const LEAST_SIGN = 0.45;
 
@@ -189,7 +191,13 @@ function cellsOfRow(
   return cells;
 }
 
-function tableBetween(rules: readonly Extent[], all: readonly PrintLine[], { dots, letterHeight }: PageMarks): RuledTable | null {
+/** The table between the uppermost and the lowest of `rules`; null where white parts no rows or no columns. */
+function tableBetween(
+  rules: readonly Extent[],
+  all: readonly PrintLine[],
+  { dots, letterHeight }: PageMarks,
+  isTable: (columns: readonly (readonly [number, number])[], levels: readonly (readonly PrintLine[])[]) => boolean,
+): RuledTable | null {
   const box = around(rules);
   const pieces = all.filter((piece) => within(piece, box));
   const bands = rules.slice(1).map((rule, i) => {
@@ -199,20 +207,39 @@ function tableBetween(rules: readonly Extent[], all: readonly PrintLine[], { dot
       letterHeight,
     );
   });
-  const rows = rowsOf(bands, letterHeight);
   const levels = bands.flat().map((level) => level.pieces);
   const columns = columnsOf(levels, box, letterHeight);
-  if (rows.length < 2 || columns.length < 2 || isText(columns, levels, letterHeight)) return null;
+  if (!isTable(columns, levels)) return null;
+  const rows = rowsOf(bands, letterHeight);
   const small = dots.filter((dot) => within(dot, box));
   const cells = rows.flatMap((row, i) => cellsOfRow(row, i, columns, small, letterHeight));
   return { ...box, rows: rows.length, columns: columns.length, cells };
 }
 
+const piecesOf = ({ letters, letterHeight }: PageMarks): PrintLine[] => chains(letters, letterHeight, WORD_GAP).map(lineOf);
+
+/** A picture's only table, which fills `box`, rules or not; null where nothing parts it. */
+export function tableWithin(box: Extent, marks: PageMarks): RuledTable | null {
+  const { left, top, right, bottom } = box;
+  const across = marks.rules.filter((rule) => widthOf(rule) > LONG_RULE * widthOf(box) && heightOf(rule) < marks.letterHeight);
+  const inner = across.filter((rule) => rule.top > top + marks.letterHeight && rule.bottom < bottom - marks.letterHeight);
+  const rules = [{ left, right, top, bottom: top }, ...inner.sort((a, b) => a.top - b.top), { left, right, top: bottom, bottom }];
+  return tableBetween(rules, piecesOf(marks), marks, (columns, levels) => columns.length * levels.length > 1);
+}
+
 /** Finds tables between level rules among `lines`; `rest` are the lines in none. */
 export function levelTables(marks: PageMarks, lines: readonly PrintLine[]): LinedPage<RuledTable> {
-  const { letters, rules, letterHeight } = marks;
+  const { rules, letterHeight } = marks;
   if (letterHeight === 0) return { tables: [], rest: lines };
-  const pieces = chains(letters, letterHeight, WORD_GAP).map(lineOf);
-  const tables = ruleGroups(rules, pieces, letterHeight).flatMap((group) => tableBetween(group, pieces, marks) ?? []);
+  const pieces = piecesOf(marks);
+  const tables = ruleGroups(rules, pieces, letterHeight).flatMap((group) => {
+    const table = tableBetween(
+      group,
+      pieces,
+      marks,
+      (columns, levels) => columns.length > 1 && levels.length > 1 && !isText(columns, levels, letterHeight),
+    );
+    return table && table.rows > 1 ? table : [];
+  });
   return { tables, rest: lines.filter((line) => !tables.some((table) => within(line, table))) };
 }
