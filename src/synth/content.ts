@@ -25,17 +25,17 @@ export type ContentKind =
 
 /** How often each kind is drawn for training text. */
 export const CONTENT_WEIGHTS: Readonly<Record<ContentKind, number>> = {
-  prose: 30,
-  shuffled: 13,
+  prose: 28,
+  shuffled: 12,
   words: 5,
   pseudo: 9,
   strings: 8,
   heading: 9,
-  "list-item": 6,
-  numbers: 5,
+  "list-item": 7,
+  numbers: 8,
   contact: 4,
   reference: 4,
-  label: 4,
+  label: 7,
   signs: 3,
   foreign: 4,
 };

@@ -152,8 +152,25 @@ export function pseudoProse(random: Random, length: number): string {
   });
 }
 
+/** What results are told in: "n = 12", "3.1 ± 0.2", "p < 0.05", "16 kg". */
+function statistic(random: Random): string {
+  const value = (): string => (10 ** random.range(-1, 3)).toFixed(random.int(0, 3));
+  const space = random.chance(0.5) ? " " : "";
+  return random.pick([
+    () =>
+      `${random.pick(["n", "N", "p", "r", "x", "k", "df", "SD", "t"])}${space}${random.pick(["=", "=", "=", "<", ">", "≤", "≥"])}${space}${value()}`,
+    () => `${value()}${space}±${space}${value()}`,
+    () => `${value()} (${value()})`,
+    () => `(${value()}%, n${space}=${space}${random.int(1, 99)})`,
+    () => `${value()} ${random.pick(["kg", "mm", "cm", "sec", "ms", "MB", "°C", "min", "Hz", "V", "mg/l", "km/h"])}`,
+    () => `${value()}–${value()}`,
+    () => `${random.pick(["+", "-", "−"])}${value()}${random.pick(["", "%", "*", "**"])}`,
+    () => `${value()} × ${value()}`,
+  ])();
+}
+
 export function numberLines(random: Random, length: number): string {
-  return repeated(length, random.pick([" ", " ", ", "]), () => random.pick([number, price, date, number])(random));
+  return repeated(length, random.pick([" ", " ", ", "]), () => random.pick([number, price, date, number, statistic])(random));
 }
 
 export function contactLines(random: Random, length: number): string {
@@ -183,6 +200,9 @@ export function shortLabel(random: Random): string {
     () => `(${random.int(1, 9)}.${random.int(1, 40)})`,
     () => date(random),
     () => price(random),
+    () => number(random),
+    () => statistic(random),
+    () => String(random.int(0, 9)),
     () => surname(random),
     () => randomString(random),
     () => `© ${random.int(1990, 2030)} ${surname(random)}`,
