@@ -8,7 +8,6 @@
 import { embeddedCheckpoint } from "./checkpoint/embedded.ts";
 import { openCheckpoint } from "./checkpoint/folder.ts";
 import { type Parser, parserOf } from "./document/document-parser.ts";
-import { jointRecognizer } from "./document/joint-recognizer.ts";
 import { loadWorkerParser } from "./document/worker-parser.ts";
 import { type OpenaiRecognizerOptions, openaiRecognizer } from "./engine/openai-recognizer.ts";
 import { loadRecognizer } from "./engine/recognizer.ts";
@@ -101,11 +100,6 @@ function loadPagesThread(server: LoadOptions["server"], dir: string, { onWarning
   if (fetch || signal)
     throw new TypeError('`server` expected neither `fetch` nor `signal` with thread "pages", got one: they cannot be sent');
   return loadWorkerParser({ server: sent });
-}
-
-/** `parser`, for callers that parse several documents or pages at once: what they ask at the same time is decoded in one batch. */
-export function jointParser({ recognizer }: Parser): Parser {
-  return parserOf(jointRecognizer(recognizer));
 }
 
 /**

@@ -4,7 +4,6 @@ import {
   type DecodingPolicy,
   type DocumentPage,
   encodePng,
-  jointParser,
   load,
   MineruError,
   type ParsedDocument,
@@ -204,7 +203,7 @@ async function parseToFolder(
     process.stderr.write(`${files.length - waiting.length} of ${files.length} already parsed (--force parses again)\n`);
 
   if (waiting.length > 0) {
-    await using parser = await loadParser(flags);
+    await using parser = await load(loadOptionsOf(flags));
     const atOnce = Math.min(flags.jobs, waiting.length);
     const window = Math.max(2, Math.floor(flags.jobs / atOnce));
     const worker = async (): Promise<void> => {
@@ -223,13 +222,6 @@ async function parseToFolder(
   if (!flags.quiet || exitCode !== 0) process.stderr.write(summaryOf(report));
   if (signal.aborted) throw new Interrupted();
   return exitCode;
-}
-
-/** With several jobs, regions of all pages at work share one batch; a server batches by itself. */
-async function loadParser(flags: ParseFlags): Promise<Parser> {
-  const options = loadOptionsOf(flags);
-  const parser = await load(options);
-  return flags.jobs > 1 && options.server === undefined ? jointParser(parser) : parser;
 }
 
 interface Job {
