@@ -51,3 +51,17 @@ export class DrawnPage {
     return this;
   }
 }
+
+/** A head, three rows, the second of two lines in its first cell, between three rules. */
+export function bookTable(page: DrawnPage, top: number): void {
+  const rowPitch = 44;
+  for (const y of [top, top + 44, top + 70 + 3 * rowPitch]) page.fill(60, y, 560, 2);
+  page.line(80, top + 30, [6]);
+  page.line(300, top + 30, [5, 4]);
+  page.line(500, top + 30, [4]);
+  for (let row = 0; row < 3; row++) {
+    const foot = top + 74 + rowPitch * row + (row > 1 ? 22 : 0);
+    for (const [left, letters] of [[80, 7], [300, 5], [520, 4]]) if (row !== 2 || left !== 300) page.line(left, foot, [letters]); // biome-ignore format: row
+    if (row === 1) page.line(80, foot + 22, [5]);
+  }
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { DrawnPage } from "../../test/drawn-page.ts";
+import { bookTable, DrawnPage } from "../../test/drawn-page.ts";
 import { type RgbImage, rgbImage, rotateCounterClockwise } from "../image/rgb-image.ts";
 import { turnCounterClockwise } from "../image/turn.ts";
 import { inkLayout, setUpright } from "./ink-layout.ts";
@@ -82,19 +82,6 @@ describe("tables", () => {
     for (const foot of [82, 132]) for (const left of [80, 400]) page.line(left, foot, [5, 4]);
     expect(namesOf(page)).toEqual(["table"]);
   });
-
-  /** A head, three rows, the second of two lines in its first cell, between three rules. */
-  const bookTable = (page: DrawnPage, top: number, rowPitch = 44) => {
-    for (const y of [top, top + 44, top + 70 + 3 * rowPitch]) page.fill(60, y, 560, 2);
-    page.line(80, top + 30, [6]);
-    page.line(300, top + 30, [5, 4]);
-    page.line(500, top + 30, [4]);
-    for (let row = 0; row < 3; row++) {
-      const foot = top + 74 + rowPitch * row + (row > 1 ? 22 : 0);
-      for (const [left, letters] of [[80, 7], [300, 5], [520, 4]]) if (row !== 2 || left !== 300) page.line(left, foot, [letters]); // biome-ignore format: row
-      if (row === 1) page.line(80, foot + 22, [5]);
-    }
-  };
 
   test("running text between two rules is text, and so are two columns of it", () => {
     const rules = (page: DrawnPage) => page.fill(60, 50, 760, 2).fill(60, 480, 760, 2);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DrawnPage } from "../../../test/drawn-page.ts";
+import { bookTable, DrawnPage } from "../../../test/drawn-page.ts";
 import { tableCells } from "./table-cells.ts";
 
 const cellsOf = (page: DrawnPage) => tableCells(page.image) ?? [];
@@ -58,19 +58,6 @@ test("rows without rules between them are rows all the same, if every cell has a
   for (const foot of [82, 130, 160, 190]) for (const left of [80, 300, 510]) page.line(left, foot, [4, 3]);
   expect(cellsOf(page).map(({ row, col }) => [row, col])).toEqual([0, 1, 2, 3].flatMap((row) => [0, 1, 2].map((col) => [row, col])));
 });
-
-/** A head, three rows, the second of two lines in its first cell, between three rules. */
-const bookTable = (page: DrawnPage, top: number, rowPitch = 44) => {
-  for (const y of [top, top + 44, top + 70 + 3 * rowPitch]) page.fill(60, y, 560, 2);
-  page.line(80, top + 30, [6]);
-  page.line(300, top + 30, [5, 4]);
-  page.line(500, top + 30, [4]);
-  for (let row = 0; row < 3; row++) {
-    const foot = top + 74 + rowPitch * row + (row > 1 ? 22 : 0);
-    for (const [left, letters] of [[80, 7], [300, 5], [520, 4]]) if (row !== 2 || left !== 300) page.line(left, foot, [letters]); // biome-ignore format: row
-    if (row === 1) page.line(80, foot + 22, [5]);
-  }
-};
 
 test("rules above, below and under the head bound a table; white parts its rows and columns", () => {
   const page = new DrawnPage(700, 500);
