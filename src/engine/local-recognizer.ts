@@ -6,6 +6,7 @@ import type { Checkpoint } from "../checkpoint/checkpoint.ts";
 import type { CommitRuleOptions } from "../diffusion/commit-rules.ts";
 import type { Recording } from "../diffusion/replay.ts";
 import { resizeByNeed } from "../image/crops.ts";
+import { withEvenLight } from "../image/even-light.ts";
 import { fitFormula } from "../image/fit-formula.ts";
 import { fitTable } from "../image/fit-table.ts";
 import { linePictures } from "../image/line-pictures.ts";
@@ -123,10 +124,12 @@ class LocalRecognizer implements Recognizer {
   }
 
   #questions(asked: RecognitionRequest, request: number): Question[] {
-    const { image, task } = asked;
+    const { task } = asked;
     const { linePixels, readsTables } = this.info.profile;
     const whole: Question[] = [{ request, joint: "", asked }];
-    if (linePixels === null || !image || asked.promptIds) return whole;
+    if (linePixels === null || !asked.image || asked.promptIds) return whole;
+    // Ink is told from paper by one brightness for all of a line.
+    const image = withEvenLight(asked.image);
     const { patchSize, mergeSize } = this.info.processor;
     const pictures = (picture: RgbImage) => linePictures(picture, linePixels, patchSize * mergeSize);
     if (task === "text") return lineQuestions(request, asked, pictures(image));

@@ -20,6 +20,8 @@ const APART = 1.8;
 const LEAST_CHAIN = 5;
 /** Fewer letters than this tell nothing. */
 const LEAST_LETTERS = 40;
+/** Slopes tell more than feet: they agree or they do not. */
+const LEAST_SLOPES = 16;
 /** One way must hold so many times the letters of the other to be believed. */
 const CLEARLY = 2;
 const CLEARLY_FEET = 1.4;
@@ -67,7 +69,7 @@ function skewOf(letters: readonly Extent[], letterHeight: number): number {
   const slopes = longChains(letters, letterHeight, APART).flatMap((line) => slopesOf(line, letterHeight));
   const slope = median(slopes);
   const agreeing = slopes.filter((other) => Math.abs(other - slope) < AGREEMENT).length;
-  if (slopes.length < LEAST_LETTERS || agreeing < AGREEING * slopes.length) return 0;
+  if (slopes.length < LEAST_SLOPES || agreeing < AGREEING * slopes.length) return 0;
   const degrees = (Math.atan(slope) * 180) / Math.PI;
   return Math.abs(degrees) > MOST_SKEW ? 0 : degrees;
 }
