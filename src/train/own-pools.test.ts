@@ -88,4 +88,12 @@ describe("a text that weights read line by line", () => {
     expect(prepareOwn(sample("first line\nsecond line"), twoLines(), config, 2)).toBeNull();
     expect(prepareOwn(sample("first line\nsecond line"), twoLines(), config, 64)).toHaveLength(1);
   });
+
+  test("a formula of such weights is fitted to their rows, as reading fits it", () => {
+    const sample = { task: "formula", answer: "x", source: "x.txt", image: "x.png" } as const;
+    const [fittedSample] = prepareOwn(sample, twoLines(), { ...config, linePixels: 28 }, 64)!;
+    const [plain] = prepareOwn(sample, twoLines(), config, 64)!;
+    expect(fittedSample.rows % 2).toBe(0);
+    expect([fittedSample.rows, fittedSample.columns]).not.toEqual([plain.rows, plain.columns]);
+  });
 });
