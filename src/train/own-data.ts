@@ -176,6 +176,11 @@ export async function trainOnData(options: OwnDataOptions): Promise<OwnDataResul
   if (output === from) throw new RangeError(`\`output\` expected another folder than the one to start from, got ${output}`);
   const samples = await readOwnSamples(options.data);
   const described = await describeCheckpoint(from);
+  if (!described.readsTables && samples.some(({ task }) => task === "table")) {
+    options.onWarning?.(
+      `${from} is asked for tables cell by cell (\`table_recognition\` is false in its preprocessor_config.json): training on tables shows in reading once that is true`,
+    );
+  }
   const recipe = recipeFor(described, options);
   const base = await openCheckpointFiles(from);
   const config = preparationOf(recipe, base);

@@ -16,6 +16,8 @@ import { freshState } from "./trainer.ts";
 export interface CheckpointDescription {
   readonly base: Pick<Recipe, "base" | "startFrom" | "model" | "layoutSize" | "maxRegionTokens" | "linePixels">;
   readonly parameters: number;
+  /** Whether it writes tables itself, or is asked for them cell by cell. */
+  readonly readsTables: boolean;
   /** Of its weights. */
   readonly dtype: TorchDtype;
 }
@@ -27,7 +29,7 @@ const dtypes: Readonly<Record<string, TorchDtype>> = { F32: "float32", F16: "flo
 export async function describeCheckpoint(folder: string): Promise<CheckpointDescription> {
   await using checkpoint = await openCheckpoint(folder);
   const { text, vision, blockLength = DEFAULT_BLOCK_LENGTH } = checkpoint.config;
-  const { layoutSize, regionTokens, linePixels } = parseReadingProfile(checkpoint.preprocessor);
+  const { layoutSize, regionTokens, linePixels, readsTables } = parseReadingProfile(checkpoint.preprocessor);
   const tensors = [...checkpoint.tensors.values()];
   return {
     base: {
@@ -39,6 +41,7 @@ export async function describeCheckpoint(folder: string): Promise<CheckpointDesc
       linePixels: linePixels ?? undefined,
     },
     parameters: tensors.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
+    readsTables: readsTables || linePixels === null,
     dtype: dtypes[tensors[0].dtype] ?? "float32",
   };
 }
