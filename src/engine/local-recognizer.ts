@@ -40,6 +40,8 @@ class LocalRecognizer implements Recognizer {
   readonly #tokenizer: Tokenizer;
   readonly #prompt: PromptEncoder;
   readonly #forbidden: readonly number[];
+  /** Ends the answer about one printed line. */
+  readonly #lineBreak: number;
   readonly #batches = new Map<number, SharedBatch>();
 
   constructor(checkpoint: Checkpoint, sessions: ModelSessions) {
@@ -58,6 +60,7 @@ class LocalRecognizer implements Recognizer {
     this.#tokenizer = loadTokenizer(tokenizerFiles);
     this.#prompt = createPromptEncoder(this.#tokenizer, loadChatTemplate(tokenizerFiles), config.imageTokenId);
     this.#forbidden = [config.maskTokenId];
+    this.#lineBreak = this.#tokenizer.encode("\n")[0];
   }
 
   async recognize(requests: readonly RecognitionRequest[], options: RecognizeOptions = {}): Promise<RecognitionResult[]> {
@@ -132,9 +135,11 @@ class LocalRecognizer implements Recognizer {
     const image = withEvenLight(asked.image);
     const { patchSize, mergeSize } = this.info.processor;
     const pictures = (picture: RgbImage) => linePictures(picture, linePixels, patchSize * mergeSize);
-    if (task === "text") return lineQuestions(request, asked, pictures(image));
+    const stopTokens = [...(asked.decoding?.stopTokens ?? this.#checkpoint.generation.stopTokenIds ?? []), this.#lineBreak];
+    const line: RecognitionRequest = { ...asked, decoding: { ...asked.decoding, stopTokens } };
+    if (task === "text") return lineQuestions(request, line, pictures(image));
     const cells = task === "table" && !readsTables ? tableCells(image) : null;
-    const questions = cells ? cellQuestions(request, asked, cells, (print) => pictures(crop(image, print))) : [];
+    const questions = cells ? cellQuestions(request, line, cells, (print) => pictures(crop(image, print))) : [];
     return questions.length > 0 ? questions : whole;
   }
 

@@ -51,13 +51,21 @@ function widened({ columns, rows, paper }: Omit<Cells, "side">): Float32Array {
   });
 }
 
+/** Whether most of a picture is dark: print on it is lighter than its ground. */
+function isDark({ data }: RgbImage): boolean {
+  let dark = 0;
+  for (let at = 0; at < data.length; at += 3) if (brightness(data, at) < DARK_PAGE) dark++;
+  return 6 * dark > data.length;
+}
+
 /** `image` with its paper equally bright everywhere. */
 export function withEvenLight(image: RgbImage): RgbImage {
+  if (isDark(image)) return image;
   const { width, height, data } = image;
   const { columns, rows, side, paper } = paperOf(image);
   const sorted = paper.slice().sort();
   const [dark, light] = [0.1, 0.9].map((share) => sorted[Math.floor((sorted.length - 1) * share)]);
-  if (light - dark < EVEN || sorted[sorted.length >> 1] < DARK_PAGE) return image;
+  if (light - dark < EVEN) return image;
   const even = new Uint8Array(data.length);
   for (let y = 0, at = 0; y < height; y++) {
     const down = Math.min(rows - 1, Math.max(0, (y + 0.5) / side - 0.5));
