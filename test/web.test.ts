@@ -33,10 +33,16 @@ async function lineOfPrint(): Promise<{ readonly name: string; readonly mimeType
 }
 
 const status = (page: Page) => page.getByRole("status");
-const readingDone = (page: Page) =>
-  status(page)
+/** What goes wrong is told at once, in the page's own words. */
+async function readingDone(page: Page): Promise<void> {
+  const alert = page.getByRole("alert");
+  await status(page)
     .filter({ hasText: /read in/ })
+    .or(alert)
+    .first()
     .waitFor();
+  expect(await alert.allTextContents()).toEqual([]);
+}
 const open = (page: Page, file: Parameters<Page["setInputFiles"]>[1]) => page.setInputFiles("input[type=file]", file);
 const tab = (page: Page, name: string) => page.getByRole("tab", { name, exact: true }).click();
 
@@ -75,7 +81,11 @@ describe.skipIf(missing !== null)("the web page", () => {
       host = await serveFolders([build]);
     });
     afterAll(() => host?.[Symbol.asyncDispose]());
-    beforeEach(() => page.goto(host.url));
+    beforeEach(async () => {
+      // Nothing is uploaded.
+      page.on("request", (request) => request.method() !== "GET" && faults.push(`sent ${request.method()} ${request.url()}`));
+      await page.goto(host.url);
+    });
 
     test("reads a PDF into the tokens that Node reads, step by step", async () => {
       await open(page, sample("ocr_test.pdf"));
@@ -132,7 +142,24 @@ describe.skipIf(missing !== null)("the web page", () => {
       const list = page.getByRole("listbox");
       await list.press("ArrowRight");
       expect(await page.locator(".candidates").textContent()).toMatch(/^Position 2: /);
-      expect(await page.locator(".candidates li").count()).toBe(4);
+      await slider.press("Home");
+      await slider.press("ArrowRight");
+      const candidates = await page.locator(".candidates li").evaluateAll((rows) =>
+        rows.map((row) => {
+          const track = row.querySelector(".share-bar")!;
+          const width = (element: Element): number => element.getBoundingClientRect().width;
+          return { said: row.querySelector(".share")!.textContent, drawn: width(track.firstElementChild!) / width(track) };
+        }),
+      );
+      expect(candidates.length).toBe(4);
+      // A bar is as long as its candidate is probable, and the likeliest stands first.
+      for (const { said, drawn } of candidates) {
+        if (said === "< 0.1 %") expect(drawn).toBeLessThan(0.001);
+        else expect(Math.abs(drawn - Number.parseFloat(said) / 100)).toBeLessThan(0.002);
+      }
+      expect(candidates.map(({ drawn }) => drawn)).toEqual(candidates.map(({ drawn }) => drawn).sort((a, b) => b - a));
+      expect(candidates.reduce((sum, { drawn }) => sum + drawn, 0)).toBeLessThan(1.01);
+      expect(await page.locator(".candidates p").textContent()).toContain(`, ${candidates[0].said},`);
 
       await page.getByRole("button", { name: "Compare with autoregression" }).click();
       await status(page).filter({ hasText: "token by token in" }).waitFor();
@@ -171,8 +198,8 @@ describe.skipIf(missing !== null)("the web page", () => {
       await page.getByRole("alert").waitFor();
       expect(await page.getByRole("alert").textContent()).toMatch(/PDF/);
       await open(page, await lineOfPrint());
+      await page.getByRole("alert").waitFor({ state: "detached" });
       await readingDone(page);
-      expect(await page.getByRole("alert").count()).toBe(0);
     });
 
     test.each(["light", "dark"] as const)("can be used without eyes, without a mouse and with weak eyes: %s", async (colorScheme) => {
@@ -189,6 +216,25 @@ describe.skipIf(missing !== null)("the web page", () => {
       }
       await page.getByRole("slider", { name: "Step" }).fill("1");
       expect(await page.evaluate(accessibilityFaults)).toEqual([]);
+      // WCAG's narrowest screen.
+      await page.setViewportSize({ width: 320, height: 640 });
+      for (const name of ["Text", "Markdown", "Steps"]) {
+        await tab(page, name);
+        expect(await page.evaluate(accessibilityFaults)).toEqual([]);
+      }
+    });
+
+    test("on a narrow screen, a region that is chosen brings its steps into sight", async () => {
+      await page.setViewportSize({ width: 390, height: 700 });
+      await open(page, sample("testocr.png"));
+      await readingDone(page);
+      await page.evaluate(() => scrollTo(0, 0));
+      const steps = page.getByRole("tab", { name: "Steps" });
+      const inSight = () => steps.evaluate((element) => element.getBoundingClientRect().top < innerHeight / 2);
+      expect(await inSight()).toBe(false);
+      await page.getByRole("button", { name: /^Region 1/ }).click();
+      await expect.poll(inSight, { timeout: PATIENCE_MS }).toBe(true);
+      expect(await steps.getAttribute("aria-selected")).toBe("true");
     });
   });
 

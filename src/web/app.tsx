@@ -73,6 +73,7 @@ function Workspace({ reader, reading, settings, onSettings }: WorkspaceProps) {
   const [place, setPlace] = useState(0);
   const [selected, setSelected] = useState<number | null>(null);
   const [tab, setTab] = useState("text");
+  const [calls, setCalls] = useState(0);
   const [markDoubtful, setMarkDoubtful] = useState(false);
   useEffect(() => {
     setPlace(0);
@@ -124,11 +125,13 @@ function Workspace({ reader, reading, settings, onSettings }: WorkspaceProps) {
           onSelect={(next) => {
             setSelected(next);
             setTab("steps");
+            setCalls((before) => before + 1);
           }}
         />
         <Tabs
           label="What was read"
           chosen={tab}
+          call={calls}
           onChoose={setTab}
           tabs={[
             {

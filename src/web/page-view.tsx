@@ -33,7 +33,7 @@ export function PageView({ page, pageCount, place, places, selected, onPlace, on
           </button>
         </nav>
       )}
-      <div class="sheet">
+      <div class="sheet" style={{ "--aspect": page.image.width / page.image.height }}>
         <Picture image={page.image} label={`Page ${page.index + 1} as it was given`} />
         {regions.map(({ region, results }, i) => {
           const [left, top, right, bottom] = region.box;

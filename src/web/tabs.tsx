@@ -1,6 +1,6 @@
 /** Tabs after the pattern of the ARIA practices: arrow keys move, the panel follows. */
 import type { ComponentChildren } from "preact";
-import { useId, useRef } from "preact/hooks";
+import { useEffect, useId, useRef } from "preact/hooks";
 
 export interface Tab {
   readonly id: string;
@@ -12,12 +12,17 @@ export interface TabsProps {
   readonly label: string;
   readonly tabs: readonly Tab[];
   readonly chosen: string;
+  /** Whenever this changes, and is not 0, the tabs are brought into sight where they stand below the fold, as on narrow screens. */
+  readonly call: number;
   onChoose(id: string): void;
 }
 
-export function Tabs({ label, tabs, chosen, onChoose }: TabsProps) {
+export function Tabs({ label, tabs, chosen, call, onChoose }: TabsProps) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (call > 0 && list.current!.getBoundingClientRect().top > innerHeight / 2) list.current!.scrollIntoView();
+  }, [call]);
   const place = tabs.findIndex((tab) => tab.id === chosen);
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

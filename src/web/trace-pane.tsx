@@ -20,12 +20,13 @@ interface Place {
 
 const percent = (share: number): string => (share > 0 && share < 0.0005 ? "< 0.1 %" : `${(100 * share).toFixed(share < 0.9995 ? 1 : 0)} %`);
 
+const named = (text: string): string => (shownText(text).trim() === "" ? "space" : shownText(text));
+
 function described({ state, text, confidence, step, beyond }: Cell): string {
   if (state === "mask") return "masked";
-  const what = text === null || text.trim() === "" ? "space" : shownText(text);
   const how = confidence === null ? "" : `, ${percent(confidence)}`;
   const when = state === "candidate" ? ", not committed" : state === "new" ? ", committed now" : `, committed in step ${step}`;
-  return `${what}${how}${when}${beyond ? ", behind the end" : ""}`;
+  return `${named(text!)}${how}${when}${beyond ? ", behind the end" : ""}`;
 }
 
 export function Pane({ run: { name, traces, milliseconds }, step }: { readonly run: Run; readonly step: number }) {
@@ -67,7 +68,7 @@ export function Pane({ run: { name, traces, milliseconds }, step }: { readonly r
           <li>
             <b>{figures.tokensPerForward.toFixed(1)}</b> tokens per pass
           </li>
-          <li title="The whole page, waiting included">
+          <li title="The whole page, waiting included; the first page also makes the model ready">
             <b>{(milliseconds / 1000).toFixed(1)}</b> s for the page
           </li>
         </ul>
@@ -119,9 +120,9 @@ function Candidates({ cell }: { readonly cell: Cell }) {
       </p>
       {cell.candidates.length > 0 && (
         <ol>
-          {cell.candidates.map(({ text, probability }) => (
-            <li key={text}>
-              <code>{shownText(text)}</code>
+          {cell.candidates.map(({ text, probability }, rank) => (
+            <li key={rank}>
+              <code>{named(text)}</code>
               <span class="share-bar" aria-hidden="true">
                 <span style={{ width: `${100 * probability}%` }} />
               </span>

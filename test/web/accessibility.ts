@@ -1,6 +1,6 @@
 /**
  * Faults that keep people from using a page by keyboard, screen reader or with weak eyes: controls without names, broken references between
- * elements, focus out of order, text too faint. Written to run inside the page; the criteria are WCAG 2.2's numbers.
+ * elements, focus out of order, text too faint, or too wide for the screen. Written to run inside the page; the criteria are WCAG 2.2's numbers.
  */
 
 /** Faults in words, none if all is well. */
@@ -43,6 +43,9 @@ export function accessibilityFaults(): string[] {
   if (!document.documentElement.lang) faults.push("no language");
   if (document.title === "") faults.push("no title");
   if (!document.querySelector("main")) faults.push("no main landmark");
+
+  // 1.4.10 reflow
+  if (document.documentElement.scrollWidth > innerWidth) faults.push(`scrolls sideways: ${document.documentElement.scrollWidth}`);
 
   // 1.4.3 contrast
   type Colour = readonly [number, number, number, number];
