@@ -142,6 +142,13 @@ describe("posture", () => {
     expect(Math.abs(skew - degrees)).toBeLessThan(0.2);
   });
 
+  test("figures, with heads and feet alike, turn nothing", () => {
+    const page = new DrawnPage(700, 700);
+    for (let row = 0; row < 20; row++)
+      for (let i = 0; i < 50; i++) page.fill(40 + 12 * i, 40 + 30 * row, 8, row % 5 === 0 && i % 10 === 0 ? 12 : 15);
+    expect(setUpright(page.image).turn).toBe(0);
+  });
+
   test("a page with little on it stays as it is", () => {
     const few = new DrawnPage(300, 300);
     few.line(20, 100, [5, 4]);

@@ -25,6 +25,8 @@ const LEAST_SLOPES = 16;
 /** One way must hold so many times the letters of the other to be believed. */
 const CLEARLY = 2;
 const CLEARLY_FEET = 1.4;
+/** Where fewer letters than this share tell heads from feet they are figures or capitals, which tell nothing. */
+const TELLING = 0.12;
 /** Slopes are taken over at least so many letter heights; this share of them must agree to so much for the page to count as crooked. */
 const LEVER = 10;
 const AGREEMENT = 0.01;
@@ -95,5 +97,6 @@ export function postureOf(marks: PageMarks): Posture {
   }
   const { feet, heads } = levels(level, letterHeight);
   const skew = skewOf(letters, letterHeight);
-  return heads > CLEARLY_FEET * feet && lettersIn(level) >= LEAST_LETTERS ? { turn: 180, skew } : { turn: 0, skew };
+  const upsideDown = heads > CLEARLY_FEET * feet && heads > TELLING * lettersIn(level) && lettersIn(level) >= LEAST_LETTERS;
+  return { turn: upsideDown ? 180 : 0, skew };
 }
